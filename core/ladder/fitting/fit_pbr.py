@@ -92,13 +92,165 @@ def on_gpu(settings: FitSettings) -> FitSettings:
     return replace(settings, batch=1 << 18, pixels=1 << 15)
 
 
-def compiled(device: Device) -> list[Any]:
-    """The kernels of a fit."""
-    kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
-    entries = ((_SHADER, "fitResponses"), (_SHADER, "updateTexels"), (_SHADER, "decodeTexels"))
-    return [
-        kernels.get((source,), entry) for source, entry in (*entries, (_PIXEL_SHADER, "fitPixels"))
-    ]
+def fit_textures(
+    views: FitViews,
+    size: int,
+    samples: int,
+    settings: FitSettings,
+    on_progress: Callable[[float], None],
+) -> PbrTextures:
+    """Fits textures to so many samples of the response. Each UDIM tile has this size."""
+    scene = views.scene
+    responses = draw_responses(
+        scene.teacher, views.seen, scene.first_set, samples, settings.seed, views.weights,
+        lambda part: on_progress(0.3 * part),
+    )  # fmt: skip
+    size *= scene.tiles_a_side
+    pixels = LitPixels.draw(views, settings.seed)
+    on_progress(0.4)
+    textures = PbrTextures(
+        *fit_pbr(
+            responses, size, scene.teacher.device, settings, pixels,
+            lambda part: on_progress(0.4 + 0.6 * part),
+        )
+    )  # fmt: skip
+    if scene.has_emission:
+        emission = emission_grid(scene, views.seen, size)
+        # a graph that can glow may still be dark everywhere
+        if emission.values.any():
+            textures.emission = emission
+            textures.strength = max(1.0, float(emission.values.max()))
+            emission.values[:] = quantise(srgb_from_linear(emission.values / textures.strength))
+    return textures
+
+
+def fit_pbr(
+    samples: Responses,
+    size: int,
+    device: Device,
+    settings: FitSettings | None = None,
+    pixels: LitPixels | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> tuple[Grid, tuple[str, ...]]:
+    """Fits textures with this size. Returns them as bytes from 0 to 1, and the layers of extensions
+    that they use."""
+    settings = settings or FitSettings()
+    fit = PbrFit(samples, device, pixels)
+    small = min(_COARSE_BATCH, settings.batch)
+
+    def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
+        fit.start(grid, _bits(layers))
+        for number, chosen in enumerate(batches(samples.count, small, steps)):
+            fit.step(chosen, rate, number)
+        fit.finish()
+        return grid
+
+    first, *coarse = [each for each in _COARSE if each[0] < size] or [(size, 0)]
+    grid = run(Grid.of(1, 1, np.array(pbr_model.START, np.float32)), (), first[1], _FIRST_RATE)
+    layers = settings.layers
+    if layers is None:
+        side = min(16, size)
+        layers = _needed(fit, run, grid.resized(side, side), samples.count)
+    _begin(grid, layers)
+    for side, steps in coarse:
+        grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
+    few = round(_SHARE * settings.steps)
+    stages = [(size // part, few) for part in _PARTS if size // part > grid.width]
+    stages.append((size, settings.steps))
+    done, total = 0, sum(steps for _, steps in stages)
+    for side, steps in stages:
+        grid = grid.resized(side, side)
+        fit.start(grid, _bits(layers))
+        for _ in _steps(fit, side, steps, side == size, settings):
+            done += 1
+            on_progress(done / total)
+        fit.finish()
+    seen = _seen_texels(grid, samples.places())
+    fill_holes(grid, seen)
+    grid.values[:] = quantise(grid.values)
+    if pixels and pixels.count >= _CHECKED:
+        mean = Grid.of(1, 1, grid.values[seen].mean(0))
+        start = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
+        _begin(start, layers)
+        plain = [_fit_plain(fit, each, layers, few, settings) for each in (mean, start)]
+        best = min((grid, *plain), key=fit.check)
+        grid = best if best is grid else Grid.of(size, size, best.values[0])
+    return grid, layers
+
+
+def _begin(grid: Grid, layers: tuple[str, ...]) -> None:
+    """Sets the channels of these layers to their first values."""
+    for each in layers:
+        channels, start = pbr_model.LAYERS[each]
+        grid.values[:, channels] = start
+
+
+def _fit_plain(
+    fit: PbrFit, grid: Grid, layers: tuple[str, ...], steps: int, settings: FitSettings
+) -> Grid:
+    """Fits one texel for the whole material."""
+    fit.start(grid, _bits(layers))
+    for _ in _steps(fit, 1, steps, False, replace(settings, batch=_COARSE_BATCH)):
+        pass
+    fit.finish()
+    grid.values[:] = quantise(grid.values)
+    return grid
+
+
+def _steps(
+    fit: PbrFit, side: int, steps: int, is_last: bool, settings: FitSettings
+) -> Iterator[None]:  # fmt: skip
+    """Runs the steps at one size. The last of them also compare pictures, and the last size is
+    quantised."""
+    batch = min(settings.batch, fit.count)
+    peak = _PEAK_RATE * min(1.0, batch / (_STEADY_SAMPLES * side * side))
+    compared = batches(max(1, fit.compared), settings.pixels, steps)
+    for number, chosen in enumerate(batches(fit.count, batch, steps)):
+        softness, rate = 0.0, peak * max(_LEAST_RATE, 1 - number / steps)
+        if is_last:
+            softness = softness_at(number, steps) if settings.is_soft else 0.0
+            rate = rate_at(number, steps, peak)
+        has_pixels = fit.pixels and number >= (1 - _COMPARED) * steps
+        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
+        yield
+
+
+def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tuple[str, ...]:
+    """The layers without which the loss at a coarse size is clearly larger."""
+    every = slice(0, min(count, 16 * _COARSE_BATCH))
+
+    def loss_with(layers: tuple[str, ...]) -> float:
+        start = Grid(grid.width, grid.height, grid.values.copy())
+        _begin(start, layers)
+        run(start, layers, _TRIAL_STEPS, _PEAK_RATE)
+        fit.start(start, 0)
+        fit.differentiate(every)
+        return fit.loss
+
+    found: tuple[str, ...] = ()
+    best = loss_with(())
+    for layer in pbr_model.LAYERS:
+        loss = loss_with((*found, layer))
+        if loss < (1 - _WORTH) * best:
+            found, best = (*found, layer), loss
+    return found
+
+
+def _bits(layers: tuple[str, ...]) -> int:
+    """A bit for each channel that is fitted with these layers."""
+    left_out = {
+        channel
+        for name, (channels, _) in pbr_model.LAYERS.items()
+        for channel in channels
+        if name not in layers
+    }
+    return sum(1 << channel for channel in range(pbr_model.CHANNELS) if channel not in left_out)
+
+
+def _seen_texels(grid: Grid, uv: FloatArray) -> NDArray[np.bool_]:
+    """Whether a pixel reads each texel."""
+    indices, weights = grid.corners(uv)
+    return np.asarray(np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0)
 
 
 class PbrFit:
@@ -219,162 +371,10 @@ class PbrFit:
         return self._device.new_buffer(np.asarray(values, np.float32), stride)
 
 
-def fit_textures(
-    views: FitViews,
-    size: int,
-    samples: int,
-    settings: FitSettings,
-    on_progress: Callable[[float], None],
-) -> PbrTextures:
-    """Fits textures to so many samples of the response. Each UDIM tile has this size."""
-    scene = views.scene
-    responses = draw_responses(
-        scene.teacher, views.seen, scene.first_set, samples, settings.seed, views.weights,
-        lambda part: on_progress(0.3 * part),
-    )  # fmt: skip
-    size *= scene.tiles_a_side
-    pixels = LitPixels.draw(views, settings.seed)
-    on_progress(0.4)
-    textures = PbrTextures(
-        *fit_pbr(
-            responses, size, scene.teacher.device, settings, pixels,
-            lambda part: on_progress(0.4 + 0.6 * part),
-        )
-    )  # fmt: skip
-    if scene.has_emission:
-        emission = emission_grid(scene, views.seen, size)
-        # a graph that can glow may still be dark everywhere
-        if emission.values.any():
-            textures.emission = emission
-            textures.strength = max(1.0, float(emission.values.max()))
-            emission.values[:] = quantise(srgb_from_linear(emission.values / textures.strength))
-    return textures
-
-
-def fit_pbr(
-    samples: Responses,
-    size: int,
-    device: Device,
-    settings: FitSettings | None = None,
-    pixels: LitPixels | None = None,
-    on_progress: Callable[[float], None] = lambda _: None,
-) -> tuple[Grid, tuple[str, ...]]:
-    """Fits textures with this size. Returns them as bytes from 0 to 1, and the layers of extensions
-    that they use."""
-    settings = settings or FitSettings()
-    fit = PbrFit(samples, device, pixels)
-    small = min(_COARSE_BATCH, settings.batch)
-
-    def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
-        fit.start(grid, _bits(layers))
-        for number, chosen in enumerate(batches(samples.count, small, steps)):
-            fit.step(chosen, rate, number)
-        fit.finish()
-        return grid
-
-    first, *coarse = [each for each in _COARSE if each[0] < size] or [(size, 0)]
-    grid = run(Grid.of(1, 1, np.array(pbr_model.START, np.float32)), (), first[1], _FIRST_RATE)
-    layers = settings.layers
-    if layers is None:
-        side = min(16, size)
-        layers = _needed(fit, run, grid.resized(side, side), samples.count)
-    _begin(grid, layers)
-    for side, steps in coarse:
-        grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
-    few = round(_SHARE * settings.steps)
-    stages = [(size // part, few) for part in _PARTS if size // part > grid.width]
-    stages.append((size, settings.steps))
-    done, total = 0, sum(steps for _, steps in stages)
-    for side, steps in stages:
-        grid = grid.resized(side, side)
-        fit.start(grid, _bits(layers))
-        for _ in _steps(fit, side, steps, side == size, settings):
-            done += 1
-            on_progress(done / total)
-        fit.finish()
-    seen = seen_texels(grid, samples.places())
-    fill_holes(grid, seen)
-    grid.values[:] = quantise(grid.values)
-    if pixels and pixels.count >= _CHECKED:
-        mean = Grid.of(1, 1, grid.values[seen].mean(0))
-        start = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
-        _begin(start, layers)
-        plain = [_fit_plain(fit, each, layers, few, settings) for each in (mean, start)]
-        best = min((grid, *plain), key=fit.check)
-        grid = best if best is grid else Grid.of(size, size, best.values[0])
-    return grid, layers
-
-
-def _begin(grid: Grid, layers: tuple[str, ...]) -> None:
-    """Sets the channels of these layers to their first values."""
-    for each in layers:
-        channels, start = pbr_model.LAYERS[each]
-        grid.values[:, channels] = start
-
-
-def _fit_plain(
-    fit: PbrFit, grid: Grid, layers: tuple[str, ...], steps: int, settings: FitSettings
-) -> Grid:
-    """Fits one texel for the whole material."""
-    fit.start(grid, _bits(layers))
-    for _ in _steps(fit, 1, steps, False, replace(settings, batch=_COARSE_BATCH)):
-        pass
-    fit.finish()
-    grid.values[:] = quantise(grid.values)
-    return grid
-
-
-def _steps(
-    fit: PbrFit, side: int, steps: int, is_last: bool, settings: FitSettings
-) -> Iterator[None]:  # fmt: skip
-    """Runs the steps at one size. The last of them also compare pictures, and the last size is
-    quantised."""
-    batch = min(settings.batch, fit.count)
-    peak = _PEAK_RATE * min(1.0, batch / (_STEADY_SAMPLES * side * side))
-    compared = batches(max(1, fit.compared), settings.pixels, steps)
-    for number, chosen in enumerate(batches(fit.count, batch, steps)):
-        softness, rate = 0.0, peak * max(_LEAST_RATE, 1 - number / steps)
-        if is_last:
-            softness = softness_at(number, steps) if settings.is_soft else 0.0
-            rate = rate_at(number, steps, peak)
-        has_pixels = fit.pixels and number >= (1 - _COMPARED) * steps
-        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
-        yield
-
-
-def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tuple[str, ...]:
-    """The layers without which the loss at a coarse size is clearly larger."""
-    every = slice(0, min(count, 16 * _COARSE_BATCH))
-
-    def loss_with(layers: tuple[str, ...]) -> float:
-        start = Grid(grid.width, grid.height, grid.values.copy())
-        _begin(start, layers)
-        run(start, layers, _TRIAL_STEPS, _PEAK_RATE)
-        fit.start(start, 0)
-        fit.differentiate(every)
-        return fit.loss
-
-    found: tuple[str, ...] = ()
-    best = loss_with(())
-    for layer in pbr_model.LAYERS:
-        loss = loss_with((*found, layer))
-        if loss < (1 - _WORTH) * best:
-            found, best = (*found, layer), loss
-    return found
-
-
-def _bits(layers: tuple[str, ...]) -> int:
-    """A bit for each channel that is fitted with these layers."""
-    left_out = {
-        channel
-        for name, (channels, _) in pbr_model.LAYERS.items()
-        for channel in channels
-        if name not in layers
-    }
-    return sum(1 << channel for channel in range(pbr_model.CHANNELS) if channel not in left_out)
-
-
-def seen_texels(grid: Grid, uv: FloatArray) -> NDArray[np.bool_]:
-    """Whether a pixel reads each texel."""
-    indices, weights = grid.corners(uv)
-    return np.asarray(np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0)
+def compiled(device: Device) -> list[Any]:
+    """The kernels of a fit."""
+    kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+    entries = ((_SHADER, "fitResponses"), (_SHADER, "updateTexels"), (_SHADER, "decodeTexels"))
+    return [
+        kernels.get((source,), entry) for source, entry in (*entries, (_PIXEL_SHADER, "fitPixels"))
+    ]

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 MASK, BLEND = "MASK", "BLEND"
 CUTOFF = 0.5
 # A material is a cutout if fewer pixels than this are neither opaque nor holes.
-_MOST_BETWEEN, OPAQUE, _HOLE = 0.05, 0.98, 0.02
+_MOST_BETWEEN, _OPAQUE, _HOLE = 0.05, 0.98, 0.02
 _SHADER = Source("ladder/fitting/bake_occlusion")
 # Islands that share texels take turns: each pass puts another one on top.
-PASSES, RAYS = 4, 32
+_PASSES, _RAYS = 4, 32
 # Occlusion is smooth: larger textures are interpolated from this size.
 _MOST_ON_CPU, _MOST_ON_GPU = 256, 1024
 # The distance from the surface at which rays start, as a part of the mesh's radius.
@@ -94,11 +94,11 @@ class Coverage:
         """The coverage of the scene's material; None if the material is opaque at every pixel."""
         if scene.teacher.is_dark_and_opaque:
             return None
-        parts = [coverage_at(scene.teacher, each) for each in seen]
+        parts = [_coverage_at(scene.teacher, each) for each in seen]
         coverage = np.concatenate(parts)
-        if (coverage >= OPAQUE).all():
+        if (coverage >= _OPAQUE).all():
             return None
-        between = (coverage > _HOLE) & (coverage < OPAQUE)
+        between = (coverage > _HOLE) & (coverage < _OPAQUE)
         return cls(scene, seen, parts, MASK if between.mean() < _MOST_BETWEEN else BLEND)
 
     def opacity(self, place: int, size: int) -> Opacity:
@@ -130,7 +130,7 @@ class Coverage:
         return ImageFit(model, records_of(self.seen, lights, uv_set)).means()
 
 
-def coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
+def _coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
     """The coverage (N,) at the pixels of a view: 1 is opaque, 0 a hole."""
     if teacher.is_dark_and_opaque:
         return np.ones(seen.count, np.float32)
@@ -151,8 +151,8 @@ def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:
 
 def mean_coverage(scene: Scene, seen: Sequence[Seen], size: int) -> Floats | None:
     """The mean coverage at the texels, (texels, 1); None if the material is opaque."""
-    covers = [coverage_at(scene.teacher, each) for each in seen]
-    if min(each.min() for each in covers) >= OPAQUE:
+    covers = [_coverage_at(scene.teacher, each) for each in seen]
+    if min(each.min() for each in covers) >= _OPAQUE:
         return None
     thrice = [np.repeat(each[:, None], 3, 1) for each in covers]
     found = mean_texture(records_of(seen, thrice, scene.first_set), CLAMP, size)
@@ -168,14 +168,14 @@ def bake_occlusion(
     uv = _in_unit_square(surface.sets[uv_set])
     rng = np.random.default_rng(seed)
     total, count = np.zeros(side * side), np.zeros(side * side)
-    for number in range(PASSES):
+    for number in range(_PASSES):
         on_top = np.repeat(rng.random((len(uv), 1), np.float32), 3, 1)
         cover = rasterize(np.asarray(uv * side, np.float32), on_top, side, side)
         owner = cover.triangle.reshape(-1)
         texel = np.flatnonzero(owner >= 0)
         weights = cover.weights.reshape(-1, 3)[texel]
         total[texel] += _open(
-            surface.mesh, owner[texel], weights, texel, number * RAYS, device, occluders,
+            surface.mesh, owner[texel], weights, texel, number * _RAYS, device, occluders,
             _STEP * surface.radius,
         )  # fmt: skip
         count[texel] += 1
@@ -201,7 +201,7 @@ def _open(
     origins = shadow_origins(position, corners, normals, weights, normal, step)
     kernel = device.shared_kernels({}, ()).get((_SHADER,), "bakeOcclusion")
     found = np.empty(len(owner), np.float32)
-    at_once = min(MOST_THREADS, _RAYS_AT_ONCE // RAYS) if device.is_software else MOST_THREADS
+    at_once = min(MOST_THREADS, _RAYS_AT_ONCE // _RAYS) if device.is_software else MOST_THREADS
     for start in range(0, len(owner), at_once):
         part = slice(start, min(len(owner), start + at_once))
         count = part.stop - start
@@ -211,7 +211,7 @@ def _open(
             count,
             {
                 "gParameters": {
-                    "count": count, "rays": RAYS, "first": first,
+                    "count": count, "rays": _RAYS, "first": first,
                     "firstLeaf": occluders.first_leaf,
                 },
                 "gOrigins": device.new_buffer(np.ascontiguousarray(origins[part])),

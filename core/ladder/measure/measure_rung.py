@@ -95,7 +95,7 @@ class HeldOut:
     @cached_property
     def pictures(self) -> Floats:
         """The pictures of all views, (views, rows, columns, 3)."""
-        return pictures_of(self.seen, self.light)
+        return _pictures_of(self.seen, self.light)
 
     @cached_property
     def shown(self) -> Floats:
@@ -105,12 +105,12 @@ class HeldOut:
     @cached_property
     def covers(self) -> Floats:
         """The part of each compared pixel that the mesh covers, (views, rows, columns)."""
-        return pictures_of(self.seen, [np.ones((each.count, 1), np.float32) for each in self.seen])[
-            ..., 0
-        ]
+        return _pictures_of(
+            self.seen, [np.ones((each.count, 1), np.float32) for each in self.seen]
+        )[..., 0]
 
 
-def pictures_of(seen: Sequence[Seen], light: Sequence[Floats]) -> Floats:
+def _pictures_of(seen: Sequence[Seen], light: Sequence[Floats]) -> Floats:
     """The compared pictures, from light at sub-pixels."""
     return np.stack(
         [_halved(each.picture(of_view)) for each, of_view in zip(seen, light, strict=True)]
@@ -120,7 +120,7 @@ def pictures_of(seen: Sequence[Seen], light: Sequence[Floats]) -> Floats:
 def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
     """Compares a rung with the reference. Keeps so many pictures for the page."""
     references, covers = held_out.pictures, held_out.covers
-    drawn = pictures_of(
+    drawn = _pictures_of(
         held_out.seen, [rung.draw(each, held_out.samples) for each in held_out.seen]
     )
     device = held_out.seen[0].geometry.device

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.domain import MeshPoints
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-FLAT_NOTE = (
+_FLAT_NOTE = (
     "an earlier Verdigris baked the bundle on a mesh and did not record it: its graph is evaluated "
     "on a flat square, and differs in what it reads of the mesh. Bake it again to compare it"
 )
@@ -77,7 +77,7 @@ def mesh_notes(bundle: Bundle) -> list[str]:
     kept = bundle.manifest.report.get("kept")
     parts = kept if isinstance(kept, Sequence) else ()
     is_on_mesh = any(isinstance(part, Mapping) and part.get("how") == ON_MESH for part in parts)
-    return [FLAT_NOTE] if is_on_mesh and not _record(bundle) else []
+    return [_FLAT_NOTE] if is_on_mesh and not _record(bundle) else []
 
 
 def _record(bundle: Bundle) -> Mapping[str, Any]:

@@ -49,8 +49,8 @@ def mesh_points(
         tiles = Tiles.around(surface.reports[chosen].tiles)
         if tiles.side > MOST_ALONG_A_SIDE:
             raise MeshError(
-                f"{surface.name}: the uv set {chosen!r} reaches over {tiles.side} unit squares a "
-                f"side, and an atlas over {MOST_ALONG_A_SIDE} at most: name another set with --uv"
+                f"{surface.name}: the uv set {chosen!r} covers {tiles.side} unit squares a side, "
+                f"but an atlas at most {MOST_ALONG_A_SIDE}: name another set with --uv"
             )
         uv = tiles.to_atlas(uv)
         # a texel must not lie in two tiles
@@ -98,6 +98,14 @@ def mesh_points(
     )
 
 
+def _colour(surface: Surface, mixed: Callable[[Floats], Floats], count: int) -> Floats:
+    for name in _COLOURS:
+        values = surface.primvars.get(name)
+        if values is not None and values.shape[-1] >= 3:
+            return np.asarray(mixed(_values_of(surface, name))[:, :3], np.float32)
+    return np.ones((count, 3), np.float32)
+
+
 def _values_of(surface: Surface, name: str) -> Floats:
     values = surface.primvars.get(name)
     if values is None:
@@ -107,6 +115,20 @@ def _values_of(surface: Surface, name: str) -> Floats:
             f"{surface.name}: the primvar {name!r} has values that are not finite: export it again"
         )
     return values
+
+
+def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
+    """Weights of a bake: 0 where no triangle covers a texel, else the painted weights or 1."""
+    covered = points.covered.copy()
+    for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+        # filters read texels at the rim of an island
+        covered |= np.roll(points.covered, shift, (0, 1))
+    weights = covered.astype(np.float32)
+    if importance is None:
+        return weights
+    rows = np.arange(points.size) * len(importance) // points.size
+    columns = np.arange(points.size) * importance.shape[1] // points.size
+    return np.asarray(weights * importance[rows][:, columns])
 
 
 def find_properties(
@@ -150,8 +172,8 @@ def needs_atlas(surface: Surface, uv_set: str, nodes: Sequence[mx.Node]) -> tupl
     if surface.is_of_tiles(uv_set):
         return True, []
     return False, [
-        f"uv set {uv_set!r} repeats over {squares} unit squares a side, and the material depends "
-        "on the place: they share texels"
+        f"uv set {uv_set!r} covers {squares} unit squares a side, and the material depends on the "
+        "place: the squares share texels"
     ]
 
 
@@ -159,25 +181,3 @@ def reads_colours(surface: Surface, nodes: Sequence[mx.Node]) -> bool:
     """Whether a material's nodes read painted colours, and the mesh has some."""
     has_some = any(each in surface.primvars for each in _COLOURS)
     return has_some and any(node.getCategory() == "geomcolor" for node in nodes)
-
-
-def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
-    """Weights of a bake: 0 where no triangle covers a texel, else the painted weights or 1."""
-    covered = points.covered.copy()
-    for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-        # filters read texels at the rim of an island
-        covered |= np.roll(points.covered, shift, (0, 1))
-    weights = covered.astype(np.float32)
-    if importance is None:
-        return weights
-    rows = np.arange(points.size) * len(importance) // points.size
-    columns = np.arange(points.size) * importance.shape[1] // points.size
-    return np.asarray(weights * importance[rows][:, columns])
-
-
-def _colour(surface: Surface, mixed: Callable[[Floats], Floats], count: int) -> Floats:
-    for name in _COLOURS:
-        values = surface.primvars.get(name)
-        if values is not None and values.shape[-1] >= 3:
-            return np.asarray(mixed(_values_of(surface, name))[:, :3], np.float32)
-    return np.ones((count, 3), np.float32)

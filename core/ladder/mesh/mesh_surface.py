@@ -132,7 +132,7 @@ class Surface:
         if first.without_area:
             why.append(f"{first.without_area} triangles have no area")
         if squares > 1:
-            why.append(f"it reaches over {squares} unit squares a side")
+            why.append(f"it covers {squares} unit squares a side")
         raise MeshError(
             f"{self.name} has no uv set without overlaps in one unit square (of "
             f"{', '.join(self.sets)}; in {self.first_set!r} {' and '.join(why)}): unwrap a "

@@ -52,7 +52,7 @@ def make_page(ladder: Ladder, name: str) -> str:
     return (
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Ladder: {title}</title>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<style>{STYLE}</style><main><h1>{title} <span>on {mesh}</span></h1>"
+        f"<style>{_STYLE}</style><main><h1>{title} <span>on {mesh}</span></h1>"
         "<p>One material in several forms, called rungs: from exact and costly to rough and cheap, "
         "fitted on this mesh. Choose the cheapest that looks right at the size at which you show "
         "it.</p>"
@@ -191,7 +191,7 @@ def _gradient() -> str:
                      for each in colours)  # fmt: skip
 
 
-STYLE = """
+_STYLE = """
 :root { color-scheme: light dark; --page: #f4f4f2; --card: #fff; --text: #1d1f23; --soft: #5b606a;
   --line: #d5d6d3; --good: #1d6b3a; --link: #185a9d }
 @media (prefers-color-scheme: dark) { :root { --page: #16181c; --card: #1f2228; --text: #d8dade;

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.ladder.views.scene import Scene
 
-ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
+_ATTRIBUTE, _LOD = "verdigris:bundle", "verdigris:below_pixels"
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
 
@@ -61,11 +61,11 @@ def write_usd(
                 connect_network(stage, material, variant.network)
             if bundles[rung.name]:
                 attribute = material.GetPrim().CreateAttribute(
-                    ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
+                    _ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
                 )
                 attribute.Set(Sdf.AssetPath(bundles[rung.name]))
             if below.get(rung.name):
-                attribute = mesh.GetPrim().CreateAttribute(LOD, Sdf.ValueTypeNames.Int, True)
+                attribute = mesh.GetPrim().CreateAttribute(_LOD, Sdf.ValueTypeNames.Int, True)
                 attribute.Set(below[rung.name])
             _bind(mesh, material)
     chosen.SetVariantSelection(rungs[0][0].name)
@@ -207,7 +207,7 @@ def _texture(stage: Usd.Stage, path: str, given: PreviewTexture) -> UsdShade.Sha
     return texture
 
 
-CONTEXT = "mtlx"
+_CONTEXT = "mtlx"
 _TYPES = {
     "float": "Float", "integer": "Int", "boolean": "Bool", "string": "String",
     "filename": "Asset", "color3": "Color3f", "color4": "Color4f", "vector2": "Float2",
@@ -226,7 +226,7 @@ def connect_network(stage: Usd.Stage, material: UsdShade.Material, text: str) ->
     root.setDataLibrary(standard_library())
     [node] = root.getMaterialNodes()
     surface = _define(stage, str(material.GetPath()), source_of(node.getInput("surfaceshader")))
-    output = material.CreateSurfaceOutput(CONTEXT)
+    output = material.CreateSurfaceOutput(_CONTEXT)
     output.ConnectToSource(surface.CreateOutput("out", Sdf.ValueTypeNames.Token))
 
 
@@ -234,7 +234,7 @@ def _define(stage: Usd.Stage, parent: str, node: mx.Node) -> UsdShade.Shader:
     """Defines the shader of a node and the shaders that feed it."""
     from pxr import Sdf, UsdShade
 
-    path = f"{parent}/{CONTEXT}_{node.getName()}"
+    path = f"{parent}/{_CONTEXT}_{node.getName()}"
     found = UsdShade.Shader.Get(stage, path)
     if found:
         return found

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.views.scene import Scene
 
 # The size of detail, divided by the size of colours.
-COLOUR_DIVISOR = 2
+_COLOUR_DIVISOR = 2
 # Light above this is clipped for viewers: bytes in sRGB would show steps in the dark.
 _LARGEST_SHOWN = 4.0
 
@@ -72,7 +72,7 @@ vec3 light = 4.0 * d * d * toLight(texture(colourMap, uv1).rgb, curve);
     @classmethod
     def start(cls, scene: Scene, records: Records, size: int) -> DetailAndColour:
         """Colours start with the mean light, and detail with the rest."""
-        colour = mean_texture(records, records.curve, max(4, size // COLOUR_DIVISOR))
+        colour = mean_texture(records, records.curve, max(4, size // _COLOUR_DIVISOR))
         size *= scene.tiles_a_side
         detail = Grid.of(size, size, np.full(1, 0.5))
         model = DetailAndColour(detail, colour, records.curve)

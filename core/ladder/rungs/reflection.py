@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # Sides of the reflection map.
-MIRROR_SIDE = 64
+_MIRROR_SIDE = 64
 # The sun in the map is as wide as a rough surface mirrors it: a lobe of this power of the cosine.
 _SUN_POWER = 60
 _START_SHARE = 0.15
@@ -90,7 +90,7 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
     def start(cls, scene: Scene, records: Records, size: int) -> WithReflection:
         """The texture starts with the light that does not move, the map with the environment."""
         environment = scene.lighting.environment.environment
-        directions = mirror_directions(MIRROR_SIDE)
+        directions = mirror_directions(_MIRROR_SIDE)
         around = environment.radiance(directions.T).T * scene.exposure
         sun = environment.turned_sun
         if sun is not None:
@@ -102,7 +102,7 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
         return WithReflection(
             mean_texture(records, records.curve, size, _UNMOVED),
             Grid.of(size, size, np.full(3, _START_SHARE)),
-            Grid(MIRROR_SIDE, MIRROR_SIDE, stored),
+            Grid(_MIRROR_SIDE, _MIRROR_SIDE, stored),
             records.curve,
             mirror_curve,
         )

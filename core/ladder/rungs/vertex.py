@@ -90,7 +90,7 @@ def _notes(model: VertexColours, records: Records, triangles: int) -> list[str]:
     by_triangle = np.sort(np.bincount(records.triangle, error))[::-1]
     half = int(np.searchsorted(np.cumsum(by_triangle), by_triangle.sum() / 2)) + 1
     found.append(
-        f"{half} of {triangles} triangles ({half / triangles:.0%}) have half of the error: "
+        f"{half} of {triangles} triangles ({half / triangles:.0%}) cause half of the error: "
         "split them to improve vertex colours"
     )
     return found

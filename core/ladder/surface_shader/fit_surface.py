@@ -41,52 +41,13 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.views.lit_pixels import LitPixels
     from verdigris.core.ladder.views.reference import Responses
 
-
 _SHADER = Source("ladder/surface_shader/texel_fit")
 _UNIT_BITS = 16
 # Texels a side of a block whose mean change is one of the choices.
 _BLOCK = 8
 # A channel is moved by this for a difference; a byte's step is 1 / 255.
 STEP = 1 / 512
-
-
-class TexelMaterial(DeviceMaterial):
-    """A surface shader whose inputs are read from a grid of texels. It draws them, and compiles the
-    kernels of their fit. Texels are those of images: the shader's document decodes them."""
-
-    def __init__(self, shader: SurfaceShader, device: Device) -> None:
-        document = parse_document(shader.write(), name=shader.name)
-        material = document.require_material()
-        self.device, self.shader = device, shader
-        self.generated = generate(document, material, has_atlas=False, has_texels=True)
-        self.lanes_per_sample = self.generated.lanes_per_sample
-        self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(material))
-        self.width = -(-max(1, shader.channels) // 4) * 4
-        self._kernels = device.new_kernels(is_hasty=True)
-        self._kernels.load(constants_module("network_constants", {"kLatentChannels": self.width}))
-        self._source = Source(f"texels_{self.generated.digest}", self.generated.source)
-        self.texels: Any = None
-        self.layout: Any = None
-
-    def show(self, grid: Grid) -> None:
-        """Sets the texels."""
-        padded = np.zeros((len(grid.values), self.width), np.float32)
-        padded[:, : self.shader.channels] = grid.values
-        self.texels = self.device.new_buffer(padded, 16)
-        self.layout = layout_uniform(grid.layout)
-
-    def values(self) -> FloatArray:
-        """The texels as they are on the device, (texels, channels)."""
-        found = self.texels.to_numpy().view(np.float32).reshape(-1, self.width)
-        return np.asarray(found[:, : self.shader.channels])
-
-    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        return self._kernels.get((source, self._source), entry)
-
-    def bindings(self) -> dict[str, Any]:
-        block = dict(self.generated.uniforms)
-        found = {"gTexels": self.texels, "gTexelLayout": self.layout}
-        return {**found, "pixelCB": block} if block else found
+_READ = ("gPlaces", "gDirections", "gOrder", "gIncoming", "gOutgoing", "gTargets")
 
 
 @dataclass(frozen=True)
@@ -115,10 +76,64 @@ def on_gpu(settings: SurfaceFitSettings) -> SurfaceFitSettings:
     return replace(settings, steps=300, batch=1 << 18, pixels=1 << 15, pbr=pbr)
 
 
-def compiled(material: TexelMaterial) -> list[Any]:
-    """The kernels of a fit."""
-    entries = ("fitTexels", "updateTexels", "quantiseTexels")
-    return [material.kernel(_SHADER, each) for each in entries]
+def fit_surface(
+    material: TexelMaterial,
+    grid: Grid,
+    fitted: int,
+    samples: Responses,
+    settings: SurfaceFitSettings,
+    pixels: LitPixels | None = None,
+    check: LitPixels | None = None,
+    peak_rate: float = 0.02,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> str:
+    """Fits a grid in place and rounds it to bytes. `check` holds pixels to which nothing is fitted:
+    with them, the best of `_choices` is kept. Returns the name of the choice."""
+    start = grid.values.copy()
+    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels)
+    steps = settings.steps
+    of_samples = batches(samples.count, settings.batch, steps)
+    of_pixels = batches(pixels.count if pixels else 1, settings.pixels, steps)
+    for number, (chosen, shown) in enumerate(zip(of_samples, of_pixels, strict=True)):
+        softness = softness_at(number, steps) if settings.is_soft else 0.0
+        rate = rate_at(number, steps, peak_rate)
+        fit.step(rate, number, softness, (samples, chosen), (pixels, shown) if pixels else None)
+        on_progress((number + 1) / steps)
+    fit.finish()
+    grid.values[:] = quantise(grid.values)
+    if check is None:
+        return ""
+    choices = _choices(start, grid)
+    losses = {name: _loss_of(fit, each, check) for name, each in choices.items()}
+    best = min(losses, key=lambda name: losses[name])
+    grid.values[:] = choices[best].values
+    return best
+
+
+def _choices(start: FloatArray, fitted: Grid) -> dict[str, Grid]:
+    """Grids between the start and a fit. If a material has more detail than texels can store, few
+    samples reach each texel, and its fit follows their noise. Then the mean change of several
+    texels, or no change, is better."""
+    change = fitted.values - start
+
+    def moved(by: FloatArray) -> Grid:
+        return Grid(fitted.width, fitted.height, quantise(start + by))
+
+    found = {"all": fitted, "half": moved(change / 2), "none": moved(0 * change)}
+    if fitted.width % _BLOCK == 0 and fitted.height % _BLOCK == 0:
+        rows, columns = fitted.height // _BLOCK, fitted.width // _BLOCK
+        blocks = change.reshape(rows, _BLOCK, columns, _BLOCK, -1)
+        is_seen = (blocks != 0).any(-1, keepdims=True)
+        means = blocks.sum((1, 3)) / np.maximum(is_seen.sum((1, 3)), 1)
+        coarse = Grid(columns, rows, means.reshape(rows * columns, -1).astype(np.float32))
+        found["smooth"] = moved(coarse.resized(fitted.width, fitted.height).values)
+    return found
+
+
+def _loss_of(fit: SurfaceFit, grid: Grid, pixels: LitPixels) -> float:
+    fit.show(grid)
+    fit.differentiate(0.0, None, (pixels, slice(0, pixels.count)))
+    return fit.loss_of_pixels
 
 
 class SurfaceFit:
@@ -238,64 +253,46 @@ def _words(bits: int) -> list[int]:
     return [bits >> 32 * word & 0xFFFFFFFF for word in range(4)]
 
 
-_READ = ("gPlaces", "gDirections", "gOrder", "gIncoming", "gOutgoing", "gTargets")
+class TexelMaterial(DeviceMaterial):
+    """A surface shader whose inputs are read from a grid of texels. It draws them, and compiles the
+    kernels of their fit. Texels are those of images: the shader's document decodes them."""
+
+    def __init__(self, shader: SurfaceShader, device: Device) -> None:
+        document = parse_document(shader.write(), name=shader.name)
+        material = document.require_material()
+        self.device, self.shader = device, shader
+        self.generated = generate(document, material, has_atlas=False, has_texels=True)
+        self.lanes_per_sample = self.generated.lanes_per_sample
+        self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(material))
+        self.width = -(-max(1, shader.channels) // 4) * 4
+        self._kernels = device.new_kernels(is_hasty=True)
+        self._kernels.load(constants_module("network_constants", {"kLatentChannels": self.width}))
+        self._source = Source(f"texels_{self.generated.digest}", self.generated.source)
+        self.texels: Any = None
+        self.layout: Any = None
+
+    def show(self, grid: Grid) -> None:
+        """Sets the texels."""
+        padded = np.zeros((len(grid.values), self.width), np.float32)
+        padded[:, : self.shader.channels] = grid.values
+        self.texels = self.device.new_buffer(padded, 16)
+        self.layout = layout_uniform(grid.layout)
+
+    def values(self) -> FloatArray:
+        """The texels as they are on the device, (texels, channels)."""
+        found = self.texels.to_numpy().view(np.float32).reshape(-1, self.width)
+        return np.asarray(found[:, : self.shader.channels])
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get((source, self._source), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        block = dict(self.generated.uniforms)
+        found = {"gTexels": self.texels, "gTexelLayout": self.layout}
+        return {**found, "pixelCB": block} if block else found
 
 
-def fit_surface(
-    material: TexelMaterial,
-    grid: Grid,
-    fitted: int,
-    samples: Responses,
-    settings: SurfaceFitSettings,
-    pixels: LitPixels | None = None,
-    check: LitPixels | None = None,
-    peak_rate: float = 0.02,
-    on_progress: Callable[[float], None] = lambda _: None,
-) -> str:
-    """Fits a grid in place and rounds it to bytes. `check` holds pixels to which nothing is fitted:
-    with them, the best of `_choices` is kept. Returns the name of the choice."""
-    start = grid.values.copy()
-    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels)
-    steps = settings.steps
-    of_samples = batches(samples.count, settings.batch, steps)
-    of_pixels = batches(pixels.count if pixels else 1, settings.pixels, steps)
-    for number, (chosen, shown) in enumerate(zip(of_samples, of_pixels, strict=True)):
-        softness = softness_at(number, steps) if settings.is_soft else 0.0
-        rate = rate_at(number, steps, peak_rate)
-        fit.step(rate, number, softness, (samples, chosen), (pixels, shown) if pixels else None)
-        on_progress((number + 1) / steps)
-    fit.finish()
-    grid.values[:] = quantise(grid.values)
-    if check is None:
-        return ""
-    choices = _choices(start, grid)
-    losses = {name: _loss_of(fit, each, check) for name, each in choices.items()}
-    best = min(losses, key=lambda name: losses[name])
-    grid.values[:] = choices[best].values
-    return best
-
-
-def _choices(start: FloatArray, fitted: Grid) -> dict[str, Grid]:
-    """Grids between the start and a fit. If a material has more detail than texels can store, few
-    samples reach each texel, and its fit follows their noise. Then the mean change of several
-    texels, or no change, is better."""
-    change = fitted.values - start
-
-    def moved(by: FloatArray) -> Grid:
-        return Grid(fitted.width, fitted.height, quantise(start + by))
-
-    found = {"all": fitted, "half": moved(change / 2), "none": moved(0 * change)}
-    if fitted.width % _BLOCK == 0 and fitted.height % _BLOCK == 0:
-        rows, columns = fitted.height // _BLOCK, fitted.width // _BLOCK
-        blocks = change.reshape(rows, _BLOCK, columns, _BLOCK, -1)
-        is_seen = (blocks != 0).any(-1, keepdims=True)
-        means = blocks.sum((1, 3)) / np.maximum(is_seen.sum((1, 3)), 1)
-        coarse = Grid(columns, rows, means.reshape(rows * columns, -1).astype(np.float32))
-        found["smooth"] = moved(coarse.resized(fitted.width, fitted.height).values)
-    return found
-
-
-def _loss_of(fit: SurfaceFit, grid: Grid, pixels: LitPixels) -> float:
-    fit.show(grid)
-    fit.differentiate(0.0, None, (pixels, slice(0, pixels.count)))
-    return fit.loss_of_pixels
+def compiled(material: TexelMaterial) -> list[Any]:
+    """The kernels of a fit."""
+    entries = ("fitTexels", "updateTexels", "quantiseTexels")
+    return [material.kernel(_SHADER, each) for each in entries]

@@ -57,85 +57,57 @@ _ROUNDS = 8
 _MOST_COPIES = 16
 
 
-@dataclass(frozen=True)
-class Baked:
-    """Values of inputs at points of a regular grid in each texel."""
+def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | None:
+    """The shader of a document with textures of the inputs that vary. None if the material is
+    neither one shader nor a mix of shaders of one kind."""
+    surface, merged = shader_of(scene.teacher.material), None
+    if surface is not None and surface.getCategory() == "mix":
+        # keeps the document of the merged shader alive
+        merged = merge_mix(surface)
+        surface = None if merged is None else merged[1]
+    if surface is None or not is_plain_surface(surface):
+        return None
+    inputs = fed_inputs(surface)
+    baked = _bake_inputs(scene, surface, inputs, size)
+    ends = np.cumsum([each.channels for each in inputs])
+    channels = [slice(end - each.channels, end) for each, end in zip(inputs, ends, strict=True)]
 
-    size: int
-    values: list[Floats]
-    """For each offset, the values (texels, channels) of all inputs; 0 beside the mesh."""
-    covered: list[NDArray[np.bool_]]
-    offsets: list[tuple[float, float]]
-    """The offsets of points from the centre of a texel."""
-    tiles: int | None = None
-    """UDIM tiles along a side, each an image of its own; None for a texture that repeats."""
+    def texture_of(
+        each: TexturedInput, channels: slice
+    ) -> Constant | tuple[TexturedInput, Floats] | None:
+        points = baked.of(channels)
+        if is_constant(points):
+            if not each.is_direction:
+                return constant_of(each, points.mean(0))
+            if points[0, 2] >= 1 - 1e-4:
+                # the surface's own direction
+                return None
+        fitting = each.fitting(points)
+        return fitting, baked.texture(channels, fitting.stored)
 
-    def of(self, channels: slice) -> Floats:
-        """The values (points, channels) of all points on the mesh."""
-        pairs = zip(self.values, self.covered, strict=True)
-        return np.concatenate([values[covered, channels] for values, covered in pairs])
-
-    def texture(self, channels: slice, store: Callable[[Floats], Floats]) -> Floats:
-        """The texels whose bilinear interpolation is nearest to the stored values of the points, by
-        least squares."""
-        count, width = self.size**2, channels.stop - channels.start
-        means, weight = np.zeros((count, width), np.float32), np.zeros(count, np.float32)
-        stored = []
-        for values, covered in zip(self.values, self.covered, strict=True):
-            stored.append(store(values[:, channels]))
-            means += np.where(covered[:, None], stored[-1], 0)
-            weight += covered
-        means /= np.maximum(weight, 1)[:, None]
-        start = Grid(self.size, self.size, means)
-        fill_holes(start, weight > 0)
-        # the normal equations: points that no triangle covers count as the mean of their texel
-        right = np.zeros_like(start.image)
-        for found, covered, offset in zip(stored, self.covered, self.offsets, strict=True):
-            points = np.where(covered[:, None], found, start.values).reshape(start.image.shape)
-            right += self._spread(points, offset)
-        right /= len(stored)
-        beside = sum(abs(x) * (1 - abs(x)) for x, _ in self.offsets) / len(self.offsets)
-        texels = start.image
-        for _ in range(_ROUNDS):
-            texels = texels + right - self._blurred(texels, beside)
-        return np.asarray(texels, np.float32).reshape(count, width)
-
-    def _spread(self, points: Floats, offset: tuple[float, float]) -> Floats:
-        """The points of one offset, added by their weights to the texels that interpolate them."""
-        for axis, aside in ((1, offset[0]), (0, offset[1])):
-            moved = self._moved(points, 1 if aside > 0 else -1, axis)
-            points = (1 - abs(aside)) * points + abs(aside) * moved
-        return points
-
-    def _blurred(self, texels: Floats, beside: float) -> Floats:
-        """Interpolates at the points, and applies the transpose."""
-        for axis in (0, 1):
-            both = self._moved(texels, 1, axis) + self._moved(texels, -1, axis)
-            texels = (1 - 2 * beside) * texels + beside * both
-        return texels
-
-    def _moved(self, texels: Floats, by: int, axis: int) -> Floats:
-        """An image (size, size, channels) moved by a texel, with its own texels behind an edge of a
-        tile."""
-        found = np.roll(texels, by, axis)
-        if self.tiles is not None:
-            side = self.size // self.tiles
-            edge = np.arange(0 if by > 0 else side - 1, self.size, side)
-            at = (slice(None),) * axis + (edge,)
-            found[at] = texels[at]
-        return found
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(texture_of, inputs, channels))
+    textures = [each for each in found if isinstance(each, tuple)]
+    constants = [each for each in found if isinstance(each, Constant)]
+    kept, columns = zip(*textures, strict=True) if textures else ((), ())
+    shader = SurfaceShader(
+        surface.getCategory(), scene.teacher.material.file_name, kept,
+        (*constants_of(surface, [each.name for each in inputs]), *constants),
+    )  # fmt: skip
+    values = np.concatenate(columns, 1) if columns else np.zeros((size * size, 0), np.float32)
+    return shader, Grid(size, size, np.clip(values, 0, 1))
 
 
-def bake_inputs(
+def _bake_inputs(
     scene: Scene, surface: mx.Node, inputs: Sequence[TexturedInput], size: int
-) -> Baked:
+) -> _Baked:
     """The values of the inputs, channel by channel."""
     teachers = _emitting(scene.teacher, surface, inputs)
     channels = sum(each.channels for each in inputs)
     points = max(1, min(_POINTS, _MOST_POINTS // size))
     places = (np.arange(points) + 0.5) / points - 0.5
     offsets = [(float(x), float(y)) for y in places for x in places]
-    found = Baked(size, [], [], [], scene.atlas.side if scene.atlas else None)
+    found = _Baked(size, [], [], [], scene.atlas.side if scene.atlas else None)
     with ThreadPoolExecutor(_RASTERISERS) as threads:
         parts = threads.map(lambda offset: _seen_by_texels(scene, size, offset), offsets)
         for offset, seen in zip(offsets, parts, strict=True):
@@ -256,42 +228,70 @@ def _emit(
     return Teacher(emitting, found, teacher.device, teacher.mesh, (wanted,), has_atlas=False)
 
 
-def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | None:
-    """The shader of a document with textures of the inputs that vary. None if the material is
-    neither one shader nor a mix of shaders of one kind."""
-    surface, merged = shader_of(scene.teacher.material), None
-    if surface is not None and surface.getCategory() == "mix":
-        # keeps the document of the merged shader alive
-        merged = merge_mix(surface)
-        surface = None if merged is None else merged[1]
-    if surface is None or not is_plain_surface(surface):
-        return None
-    inputs = fed_inputs(surface)
-    baked = bake_inputs(scene, surface, inputs, size)
-    ends = np.cumsum([each.channels for each in inputs])
-    channels = [slice(end - each.channels, end) for each, end in zip(inputs, ends, strict=True)]
+@dataclass(frozen=True)
+class _Baked:
+    """Values of inputs at points of a regular grid in each texel."""
 
-    def texture_of(
-        each: TexturedInput, channels: slice
-    ) -> Constant | tuple[TexturedInput, Floats] | None:
-        points = baked.of(channels)
-        if is_constant(points):
-            if not each.is_direction:
-                return constant_of(each, points.mean(0))
-            if points[0, 2] >= 1 - 1e-4:
-                # the surface's own direction
-                return None
-        fitting = each.fitting(points)
-        return fitting, baked.texture(channels, fitting.stored)
+    size: int
+    values: list[Floats]
+    """For each offset, the values (texels, channels) of all inputs; 0 beside the mesh."""
+    covered: list[NDArray[np.bool_]]
+    offsets: list[tuple[float, float]]
+    """The offsets of points from the centre of a texel."""
+    tiles: int | None = None
+    """UDIM tiles along a side, each an image of its own; None for a texture that repeats."""
 
-    with ThreadPoolExecutor() as threads:
-        found = list(threads.map(texture_of, inputs, channels))
-    textures = [each for each in found if isinstance(each, tuple)]
-    constants = [each for each in found if isinstance(each, Constant)]
-    kept, columns = zip(*textures, strict=True) if textures else ((), ())
-    shader = SurfaceShader(
-        surface.getCategory(), scene.teacher.material.file_name, kept,
-        (*constants_of(surface, [each.name for each in inputs]), *constants),
-    )  # fmt: skip
-    values = np.concatenate(columns, 1) if columns else np.zeros((size * size, 0), np.float32)
-    return shader, Grid(size, size, np.clip(values, 0, 1))
+    def of(self, channels: slice) -> Floats:
+        """The values (points, channels) of all points on the mesh."""
+        pairs = zip(self.values, self.covered, strict=True)
+        return np.concatenate([values[covered, channels] for values, covered in pairs])
+
+    def texture(self, channels: slice, store: Callable[[Floats], Floats]) -> Floats:
+        """The texels whose bilinear interpolation is nearest to the stored values of the points, by
+        least squares."""
+        count, width = self.size**2, channels.stop - channels.start
+        means, weight = np.zeros((count, width), np.float32), np.zeros(count, np.float32)
+        stored = []
+        for values, covered in zip(self.values, self.covered, strict=True):
+            stored.append(store(values[:, channels]))
+            means += np.where(covered[:, None], stored[-1], 0)
+            weight += covered
+        means /= np.maximum(weight, 1)[:, None]
+        start = Grid(self.size, self.size, means)
+        fill_holes(start, weight > 0)
+        # the normal equations: points that no triangle covers count as the mean of their texel
+        right = np.zeros_like(start.image)
+        for found, covered, offset in zip(stored, self.covered, self.offsets, strict=True):
+            points = np.where(covered[:, None], found, start.values).reshape(start.image.shape)
+            right += self._spread(points, offset)
+        right /= len(stored)
+        beside = sum(abs(x) * (1 - abs(x)) for x, _ in self.offsets) / len(self.offsets)
+        texels = start.image
+        for _ in range(_ROUNDS):
+            texels = texels + right - self._blurred(texels, beside)
+        return np.asarray(texels, np.float32).reshape(count, width)
+
+    def _spread(self, points: Floats, offset: tuple[float, float]) -> Floats:
+        """The points of one offset, added by their weights to the texels that interpolate them."""
+        for axis, aside in ((1, offset[0]), (0, offset[1])):
+            moved = self._moved(points, 1 if aside > 0 else -1, axis)
+            points = (1 - abs(aside)) * points + abs(aside) * moved
+        return points
+
+    def _blurred(self, texels: Floats, beside: float) -> Floats:
+        """Interpolates at the points, and applies the transpose."""
+        for axis in (0, 1):
+            both = self._moved(texels, 1, axis) + self._moved(texels, -1, axis)
+            texels = (1 - 2 * beside) * texels + beside * both
+        return texels
+
+    def _moved(self, texels: Floats, by: int, axis: int) -> Floats:
+        """An image (size, size, channels) moved by a texel, with its own texels behind an edge of a
+        tile."""
+        found = np.roll(texels, by, axis)
+        if self.tiles is not None:
+            side = self.size // self.tiles
+            edge = np.arange(0 if by > 0 else side - 1, self.size, side)
+            at = (slice(None),) * axis + (edge,)
+            found[at] = texels[at]
+        return found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.texels.pbr_model import PbrTextures
 
 
-CATEGORY = "standard_surface"
+_CATEGORY = "standard_surface"
 # Radians of a full turn.
 _TURN = 2 * np.pi
 # The surface's own normal. Bytes miss it by less than this tilt.
@@ -81,7 +81,7 @@ def start_from_pbr(
         values["opacity", "color3"] = np.tile(opacity, (1, 3))
     inputs = tuple(TexturedInput(*each).fitting(found) for each, found in values.items())
     stored = [each.stored(found) for each, found in zip(inputs, values.values(), strict=True)]
-    shader = SurfaceShader(CATEGORY, name, inputs, tuple(constants))
+    shader = SurfaceShader(_CATEGORY, name, inputs, tuple(constants))
     return shader, Grid(grid.width, grid.height, np.concatenate(stored, 1).astype(np.float32))
 
 

@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.texels.grid import Grid
     from verdigris.core.material.load.mtlx_document import Material
 
-
 _GRAPH, _SURFACE = "textures", "surface"
 _DECODE = "srgb_texture_to_lin_rec709"
-
-
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
 # An input that varies less than this over the surface is constant.
@@ -101,42 +98,6 @@ class TexturedInput:
         if self.kind == "color3" or high - low < _LEAST_SPREAD:
             low = min(low, 0.0)
         return replace(self, low=low, high=max(high, low + _LEAST_SPREAD))
-
-
-def shader_of(material: Material) -> mx.Node | None:
-    """The node of the surface shader of a material."""
-    import MaterialX as mx
-
-    node = material.element
-    if node.getType() == "material":
-        node = node.getInput("surfaceshader")
-    return node if node is None or isinstance(node, mx.Node) else source_of(node)
-
-
-def is_plain_surface(node: mx.Node) -> bool:
-    """Whether a node is a surface shader of the library, fed only by numbers, colours and
-    directions. Definitions of the document, layers and mixes are not."""
-    definition = node.getNodeDef()
-    if definition is None or is_of_document(definition, node) or own_graph(node):
-        return False
-    if any(port.getType() in _CLOSURES for port in definition.getActiveInputs()):
-        return False
-    fed = [port for port in node.getInputs() if source_of(port) is not None]
-    return node.getType() == "surfaceshader" and all(port.getType() in COUNTS for port in fed)
-
-
-def fed_inputs(surface: mx.Node) -> list[TexturedInput]:
-    """The inputs of a surface shader that nodes feed."""
-    return [
-        TexturedInput(port.getName(), port.getType())
-        for port in surface.getInputs()
-        if source_of(port) is not None
-    ]
-
-
-def is_constant(values: FloatArray) -> bool:
-    """Whether values (texels, channels) are the same all over the surface."""
-    return bool((np.ptp(values, axis=0) < _LEAST_SPREAD).all())
 
 
 @dataclass(frozen=True)
@@ -212,25 +173,6 @@ class SurfaceShader:
         return str(mx.writeToXmlString(root))
 
 
-def constants_of(surface: mx.Node, left_out: Sequence[str] = ()) -> tuple[Constant, ...]:
-    """The inputs of a surface shader that have a value."""
-    found = []
-    for port in surface.getInputs():
-        value = port.getResolvedValueString()
-        if not value or port.getName() in left_out:
-            continue
-        space = port.getActiveColorSpace() if port.getType() == "color3" else ""
-        unit = port.getUnitType(), port.getUnit()
-        found.append(Constant(port.getName(), port.getType(), value, space, unit))
-    return tuple(found)
-
-
-def constant_of(each: TexturedInput, value: Sequence[float]) -> Constant:
-    """The constant in place of an input that is the same everywhere."""
-    text = ", ".join(f"{number:.6g}" for number in value)
-    return Constant(each.name, each.kind, text)
-
-
 def _set_constant(port: mx.Input, constant: Constant) -> None:
     port.setValueString(constant.value)
     if constant.colour_space:
@@ -277,6 +219,61 @@ def _feed(
         # one number for all channels of a colour
         node.addInput("in2", "float").setValue(number)
     return node
+
+
+def shader_of(material: Material) -> mx.Node | None:
+    """The node of the surface shader of a material."""
+    import MaterialX as mx
+
+    node = material.element
+    if node.getType() == "material":
+        node = node.getInput("surfaceshader")
+    return node if node is None or isinstance(node, mx.Node) else source_of(node)
+
+
+def is_plain_surface(node: mx.Node) -> bool:
+    """Whether a node is a surface shader of the library, fed only by numbers, colours and
+    directions. Definitions of the document, layers and mixes are not."""
+    definition = node.getNodeDef()
+    if definition is None or is_of_document(definition, node) or own_graph(node):
+        return False
+    if any(port.getType() in _CLOSURES for port in definition.getActiveInputs()):
+        return False
+    fed = [port for port in node.getInputs() if source_of(port) is not None]
+    return node.getType() == "surfaceshader" and all(port.getType() in COUNTS for port in fed)
+
+
+def fed_inputs(surface: mx.Node) -> list[TexturedInput]:
+    """The inputs of a surface shader that nodes feed."""
+    return [
+        TexturedInput(port.getName(), port.getType())
+        for port in surface.getInputs()
+        if source_of(port) is not None
+    ]
+
+
+def constants_of(surface: mx.Node, left_out: Sequence[str] = ()) -> tuple[Constant, ...]:
+    """The inputs of a surface shader that have a value."""
+    found = []
+    for port in surface.getInputs():
+        value = port.getResolvedValueString()
+        if not value or port.getName() in left_out:
+            continue
+        space = port.getActiveColorSpace() if port.getType() == "color3" else ""
+        unit = port.getUnitType(), port.getUnit()
+        found.append(Constant(port.getName(), port.getType(), value, space, unit))
+    return tuple(found)
+
+
+def constant_of(each: TexturedInput, value: Sequence[float]) -> Constant:
+    """The constant in place of an input that is the same everywhere."""
+    text = ", ".join(f"{number:.6g}" for number in value)
+    return Constant(each.name, each.kind, text)
+
+
+def is_constant(values: FloatArray) -> bool:
+    """Whether values (texels, channels) are the same all over the surface."""
+    return bool((np.ptp(values, axis=0) < _LEAST_SPREAD).all())
 
 
 def write_surface(

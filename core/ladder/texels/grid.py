@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STEPS = 255
 # The last part of a fit, in which quantisation hardens.
-HARDENING = 0.4
+_HARDENING = 0.4
 HARDEST = 24.0
 # Rates of Adam while quantisation hardens, in steps of a byte: a texel may still change its byte
 # once or twice.
@@ -130,7 +130,7 @@ def soft_quantise(
 def softness_at(step: int, steps: int) -> float:
     """The softness at a step: 0 at first, and up to 1 in the last part of a fit."""
     done = step / max(1, steps - 1)
-    return float(np.clip((done - 1 + HARDENING) / HARDENING, 0, 1))
+    return float(np.clip((done - 1 + _HARDENING) / _HARDENING, 0, 1))
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
@@ -139,7 +139,7 @@ def rate_at(step: int, steps: int, peak: float) -> float:
     hardness = softness_at(step, steps)
     if hardness > 0:
         return min(peak, (_HARD_RATE + (_LAST_RATE - _HARD_RATE) * hardness) / STEPS)
-    done = step / max(1, steps - 1) / (1 - HARDENING)
+    done = step / max(1, steps - 1) / (1 - _HARDENING)
     return peak * (_END + (1 - _END) * 0.5 * (1 + float(np.cos(np.pi * done))))
 
 

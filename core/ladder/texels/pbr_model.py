@@ -70,9 +70,9 @@ LAYERS = {
     "anisotropy": (_channels(STRETCH), (0.5, 0.5)),
     "sheen": ((*_channels(SHEEN), SHEEN_ROUGHNESS), (0.2, 0.2, 0.2, 0.5)),
 }
-LARGEST_STRETCH = 0.9
+_LARGEST_STRETCH = 0.9
 LEAST_SHEEN_ROUGHNESS = 0.15
-SHEEN_LOSS = 0.157
+_SHEEN_LOSS = 0.157
 CONSTANTS = (
     constants_module("network_constants", {"kLatentChannels": DEVICE_CHANNELS}),
     constants_module(
@@ -90,12 +90,12 @@ CONSTANTS = (
             "kSheenRoughness": SHEEN_ROUGHNESS,
             "kEmission": EMISSION.start,
             "kLargestSlant": LARGEST_SLANT,
-            "kLargestStretch": LARGEST_STRETCH,
+            "kLargestStretch": _LARGEST_STRETCH,
             "kLeastViewCosine": LEAST_VIEW_COSINE,
             "kLeastRoughness": LEAST_ROUGHNESS,
             "kLeastSheenRoughness": LEAST_SHEEN_ROUGHNESS,
             "kDielectricF0": DIELECTRIC_F0,
-            "kSheenLoss": SHEEN_LOSS,
+            "kSheenLoss": _SHEEN_LOSS,
         },
     ),
 )
@@ -121,7 +121,7 @@ def keep_in_range(stored: FloatArray) -> None:
         (SHEEN_ROUGHNESS, LEAST_SHEEN_ROUGHNESS),
     ):
         np.maximum(stored[:, channel], least, out=stored[:, channel])
-    for signed, longest in ((NORMAL, LARGEST_SLANT), (STRETCH, LARGEST_STRETCH)):
+    for signed, longest in ((NORMAL, LARGEST_SLANT), (STRETCH, _LARGEST_STRETCH)):
         plane = 2 * stored[:, signed] - 1
         length = np.sqrt((plane**2).sum(1, keepdims=True))
         stored[:, signed] = 0.5 + 0.5 * plane * np.minimum(1, longest / np.maximum(length, longest))
@@ -148,7 +148,7 @@ def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
     sharpness = 1 / np.maximum(texel[SHEEN_ROUGHNESS], LEAST_SHEEN_ROUGHNESS) ** 2
     sine = np.sqrt(1 - np.clip(middle[2], 0, 1) ** 2)
     fuzz = lit * (2 + sharpness) * sine**sharpness / (2 * np.pi) / 4 / (lit + seen - lit * seen)
-    below = (1 - SHEEN_LOSS * texel[SHEEN].max(0)) * core + texel[SHEEN] * fuzz
+    below = (1 - _SHEEN_LOSS * texel[SHEEN].max(0)) * core + texel[SHEEN] * fuzz
 
     outer = np.maximum(wo[2], LEAST_VIEW_COSINE)
     coat = texel[COAT] * (DIELECTRIC_F0 + (1 - DIELECTRIC_F0) * (1 - np.minimum(outer, 1)) ** 5)

@@ -108,7 +108,7 @@ def _searched(values: FloatArray, largest: float, bend: float) -> tuple[float, T
             c = bend * b
             a = 1 / top - b - c
             curve = ToneCurve(a, b, c)
-            error = expected_error(curve, values)
+            error = _expected_error(curve, values)
             if best is None or error < best[0]:
                 best, peak, slope = (error, curve), *here
         reach *= 0.7
@@ -116,7 +116,7 @@ def _searched(values: FloatArray, largest: float, bend: float) -> tuple[float, T
     return best
 
 
-def expected_error(curve: ToneCurve, values: FloatArray) -> float:
+def _expected_error(curve: ToneCurve, values: FloatArray) -> float:
     """Mean squared error of displayed light (N,) that is stored in bytes."""
     stored = curve.to_stored(values)
     step = curve.slope(stored) / _STEPS

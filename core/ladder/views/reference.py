@@ -44,7 +44,7 @@ def light_on_device(
     return part
 
 
-def light_of(
+def _light_of(
     material: DeviceMaterial,
     seen: Seen,
     lighting: EnvironmentLighting,
@@ -67,7 +67,7 @@ def draws_with(
     many directions of light."""
 
     def draw(seen: Seen, samples: int) -> Floats:
-        light = light_of(material, seen, scene.lighting, samples, uv_set, is_flat)[:, :3]
+        light = _light_of(material, seen, scene.lighting, samples, uv_set, is_flat)[:, :3]
         return np.asarray(light * scene.exposure, np.float32)
 
     return draw
@@ -83,7 +83,7 @@ def lights_of(
     """Light towards the viewer and coverage, (N, 4), at the pixels of each view."""
     found = []
     for number, each in enumerate(seen, 1):
-        found.append(light_of(material, each, lighting, samples))
+        found.append(_light_of(material, each, lighting, samples))
         on_progress(number / len(seen))
     return found
 

@@ -183,10 +183,10 @@ def cameras_around(surface: Surface, count: int, size: int, seed: int) -> list[C
     angle = 2 * np.pi * index / _GOLDEN
     ring = np.sqrt(1 - height**2)
     towards = np.stack([ring * np.cos(angle), height, ring * np.sin(angle)], 1) @ spin
-    return [camera_from(surface, each, size) for each in towards]
+    return [_camera_from(surface, each, size) for each in towards]
 
 
-def camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
+def _camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
     """A camera in this direction from the mesh. The mesh fills the picture."""
     # begins outside, and moves closer to the middle of what it sees
     target, distance = np.asarray(surface.centre, np.float64), 4 * surface.radius
@@ -248,7 +248,7 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
     away = float(np.linalg.norm(eye - surface.centre))
     if away < surface.radius and is_back > _MOST_INSIDE:
         raise SettingsError(
-            f"camera {number} stands inside of {surface.name} ({is_back:.0%} of what it "
+            f"camera {number} stands inside {surface.name} ({is_back:.0%} of what it "
             "sees are back sides): move it outside"
         )
     weights = np.stack([1 - rays[:, 1] - rays[:, 2], rays[:, 1], rays[:, 2]], 1)
@@ -269,5 +269,5 @@ def back_warnings(seen: Sequence[Seen]) -> list[str]:
     name = seen[0].geometry.surface.name
     return [
         f"{share:.0%} of what views see of {name} are back sides, which engines may hide: reverse "
-        "its faces, if they point inwards"
+        "the faces if they point inwards"
     ]

@@ -70,7 +70,7 @@ def test_light_on_tiles_is_fitted_in_their_atlas_which_scenes_do_not_have(cloth)
     surface = load_surface(cloth)
     tiled = replace(surface, sets={"st": surface.sets["st"]})
     assert tiled.is_of_tiles("st") and tiled.squares_a_side("st") == 2
-    with pytest.raises(MeshError, match="and it reaches over 2 unit squares a side"):
+    with pytest.raises(MeshError, match="and it covers 2 unit squares a side"):
         tiled.require_unique_set()
     light_set = tiled.with_atlas("st")[0].require_unique_set()
     curve = {"a": 0.0, "b": 1.0, "c": 0.0}
@@ -200,7 +200,7 @@ def test_cameras_around_a_mesh_hold_all_of_it_from_even_directions():
 def test_a_camera_inside_of_a_mesh_or_away_from_it_is_refused():
     surface = Surface(shape_mesh("ball"), {"st": shape_mesh("ball").uv}, name="ball")
     ball = DeviceSurface(open_device("software"), surface)
-    with pytest.raises(SettingsError, match=r"camera 3 stands inside of ball .*move it outside"):
+    with pytest.raises(SettingsError, match=r"camera 3 stands inside ball .*move it outside"):
         see(ball, look_at((0, 0, 0.1), (0, 0.3, -3), resolution=(32, 32)), 3)
     with pytest.raises(SettingsError, match="camera 2 sees nothing of ball"):
         see(ball, look_at((0, 0, 9), (0, 0, 19), resolution=(32, 32)), 2)
