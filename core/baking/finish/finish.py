@@ -18,7 +18,6 @@ from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_o
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoder
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
-from verdigris.core.base.files import remove_file
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
@@ -52,7 +51,8 @@ def finish(run: Run, decoder: NDArray[Any], heads: WaitForHeads | None = None) -
         yield from _closing(run, 1)
         for number, path in enumerate(paths):
             written.append((yield from _write(students, number, path, effort, heads=heads)))
-    _remove_checkpoint(run)
+    if run.clock.stopped_by != "request":
+        run.saved.remove_file()
     figures = [each for each, _ in written]
     yield Finished(
         tuple(map(str, paths)),
@@ -166,10 +166,3 @@ def _kept(run: Run) -> str:
     if path is None:
         return "there is no checkpoint of this bake"
     return f"{path} is its checkpoint of step {run.saved.step}: continue from it with --resume"
-
-
-def _remove_checkpoint(run: Run) -> None:
-    """Removes the checkpoint of a complete bake."""
-    if run.clock.stopped_by != "request" and run.saved.path.exists():
-        with contextlib.suppress(OSError):
-            remove_file(run.saved.path)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.state.learner import as_stored
-from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -27,6 +26,8 @@ from verdigris.core.progress import Event, Warning
 from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.baking.state.run import Run
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.material.teacher.teacher import Teacher
@@ -50,7 +51,7 @@ def measure_before_rounding(run: Run) -> None:
     run.rounding = {"format": run.settings.latent_format, "log_mae_before": before}
 
 
-def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
+def report_rounding(run: Run) -> Generator[Event, None, NDArray[Any]]:
     """Notes the error of the stored numbers at the end, and warns if it is much larger. Returns the
     rounded decoder."""
     trained = run.learner.filled_parameters()
@@ -74,7 +75,7 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
     return stored.decoder
 
 
-def rounded_decoder(run: Run) -> FloatArray:
+def rounded_decoder(run: Run) -> NDArray[Any]:
     """The rounded decoder at this moment, without measurements. Keeps the blocks of latents."""
     trained, quantisation = run.learner.filled_parameters(), run.settings.training().quantisation
     if quantisation is None:
@@ -119,12 +120,12 @@ def _errors(run: Run, parameters: Parameters) -> list[float]:
 class StoredStudents:
     """Each material's stored numbers, one at a time on the device."""
 
-    def __init__(self, run: Run, decoder: FloatArray) -> None:
+    def __init__(self, run: Run, decoder: NDArray[Any]) -> None:
         """All materials share this rounded decoder."""
         self.run = run
         trained = run.learner.filled_parameters()
         self.trained = order_units(replace(trained, decoder=decoder))
-        self.head: FloatArray | None = None
+        self.head: NDArray[Any] | None = None
         self._student: Student | None = None
         self._last: tuple[int, Exported] | None = None
 

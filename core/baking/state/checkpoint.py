@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,6 +76,13 @@ def find_facts(path: Path) -> dict[str, Any] | None:
     except UNREADABLE:
         return None
     return facts if isinstance(facts, dict) and facts.get("version") == VERSION else None
+
+
+def remove(path: Path) -> None:
+    """Removes a checkpoint, if that is possible."""
+    if path.exists():
+        with contextlib.suppress(OSError):
+            remove_file(path)
 
 
 def clear_leftovers(folder: Path, name: str) -> None:

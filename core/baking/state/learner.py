@@ -10,7 +10,6 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.choices import Stage, encoded_levels
-from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.half_floats import round_gptq
 from verdigris.core.importance.fill import fill_masked, find_masked
@@ -147,7 +146,7 @@ def as_stored(
     parameters: Parameters,
     quantisation: Quantisation | None,
     ranges: Sequence[LatentRange] | None,
-    squares: FloatArray | None = None,
+    squares: NDArray[Any] | None = None,
 ) -> Parameters:
     """What a bundle would hold of the parameters: a decoder in half floats, and latents on the grid
     of the given ranges, or of their own. `squares` are the mean squares of gradients by the

@@ -9,7 +9,7 @@ from typing import Any
 
 from verdigris.core.baking.measure.bundle_size import StoredMaps, bundle_bytes, make_maps
 from verdigris.core.baking.measure.measure import HeldOut, draw_held_out, texel_footprint
-from verdigris.core.baking.state.checkpoint import source_digest, state_path
+from verdigris.core.baking.state import checkpoint
 from verdigris.core.baking.state.choices import Stage, StartChoice
 from verdigris.core.baking.state.clock import Clock, start_clock
 from verdigris.core.baking.state.learner import Learner
@@ -47,6 +47,9 @@ class SavedProgress:
     def find_file(self) -> Path | None:
         """The file that this bake has written, if it still exists."""
         return self.path if self.step is not None and self.path.is_file() else None
+
+    def remove_file(self) -> None:
+        checkpoint.remove(self.path)
 
 
 @dataclass
@@ -93,7 +96,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.clock = start_clock(self.learner.stage.settings.iterations, self.options)
-        self.saved = SavedProgress(state_path(self.options.folder, self.options.name))
+        self.saved = SavedProgress(checkpoint.state_path(self.options.folder, self.options.name))
         self.update_digests()
 
     @property
@@ -151,8 +154,8 @@ class Run:
 
     def update_digests(self) -> None:
         """Identifies the sources for checkpoints; a map may be large."""
-        self.saved.digest = source_digest(self.teachers, self.options.importance)
-        self.saved.map_digest = source_digest((), self.options.importance)
+        self.saved.digest = checkpoint.source_digest(self.teachers, self.options.importance)
+        self.saved.map_digest = checkpoint.source_digest((), self.options.importance)
 
     def _restart_watch(self) -> None:
         self.clock.watch.begin_again(self.learner.stage.settings.iterations)

@@ -235,7 +235,7 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
     found = fields.text("format")
     remedy = f"{whose} is {name!r}"
     if found == SCENE_FORMAT:
-        remedy += ": this is a scene pack, which only `verify` reads: name one of its bundles"
+        remedy += ": this is a scene pack, which only verify reads: name one of its bundles"
     fields.require(found == name, "format", remedy)
     version = _VERSION_PATTERN.fullmatch(fields.text("version"))
     if version is None:

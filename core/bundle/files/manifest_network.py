@@ -6,6 +6,7 @@ heads of sampler and split-sum lighting, and constants.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,13 @@ LIVE_INPUTS = "live_inputs"
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
+_DIRECTION_CONSTANTS = {
+    "half_z_minimum": HALF_Z_MINIMUM,
+    "length_epsilon": LENGTH_EPSILON,
+    "stretch_limit": STRETCH_LIMIT,
+    "cosine_offset": COSINE_OFFSET,
+    "logarithm_share": LOGARITHM_SHARE,
+}
 # Constants of activations.
 ACTIVATION_CONSTANTS = {
     "leaky_relu": {"slope": LEAKY_SLOPE},
@@ -110,11 +118,7 @@ def network_json(spec: NetworkSpec) -> dict[str, Any]:
         },
         "directions": {
             "parameterisation": PARAMETERISATION,
-            "half_z_minimum": HALF_Z_MINIMUM,
-            "length_epsilon": LENGTH_EPSILON,
-            "stretch_limit": STRETCH_LIMIT,
-            "cosine_offset": COSINE_OFFSET,
-            "logarithm_share": LOGARITHM_SHARE,
+            **_DIRECTION_CONSTANTS,
             "formulas": list(LIVE_FORMULAS if spec.live_inputs else FORMULAS),
         },
     }
@@ -156,11 +160,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     output.require(fits, "limit", output_limit_remedy(lobes))
     directions = fields.table("directions")
     directions.chosen("parameterisation", (PARAMETERISATION,))
-    _require_constant(directions, "half_z_minimum", HALF_Z_MINIMUM)
-    _require_constant(directions, "length_epsilon", LENGTH_EPSILON)
-    _require_constant(directions, "stretch_limit", STRETCH_LIMIT)
-    _require_constant(directions, "cosine_offset", COSINE_OFFSET)
-    _require_constant(directions, "logarithm_share", LOGARITHM_SHARE)
+    _require_constants(directions, _DIRECTION_CONSTANTS)
     spec = NetworkSpec(
         hidden_width=layers[0].whole("outputs", *RANGES["hidden_width"]),
         hidden_layers=len(layers) - 1,
@@ -181,8 +181,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         table.chosen("weights", (weights_name(index),))
         table.chosen("bias", (bias_name(index),))
     constants = fields.table("activation_constants")
-    for name, value in ACTIVATION_CONSTANTS.get(spec.activation, {}).items():
-        _require_constant(constants, name, value)
+    _require_constants(constants, ACTIVATION_CONSTANTS.get(spec.activation, {}))
     return spec
 
 
@@ -197,8 +196,9 @@ def _activation_of(spec: NetworkSpec, layer: int) -> str:
     return spec.activation if layer < spec.hidden_layers else "none"
 
 
-def _require_constant(fields: Fields, name: str, value: float) -> None:
-    fields.require(fields.number(name) == value, name, f"this version needs {value}")
+def _require_constants(fields: Fields, constants: Mapping[str, float]) -> None:
+    for name, value in constants.items():
+        fields.require(fields.number(name) == value, name, f"this version needs {value}")
 
 
 def head_names() -> tuple[str, ...]:
@@ -246,8 +246,7 @@ def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
     hidden, last = spec.head_layers[:2]
     _check_layers(fields, _HEADS, (hidden, replace(last, outputs=outputs)))
     _check_layers(fields.table("split"), _SPLIT_HEADS, spec.head_layers[2:])
-    for name, value in (_CONSTANTS | constants).items():
-        fields.require(fields.number(name) == value, name, f"this version needs {value}")
+    _require_constants(fields, _CONSTANTS | constants)
     return True
 
 

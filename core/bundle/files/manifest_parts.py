@@ -94,102 +94,78 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class LatentFacts:
-    """The latent texture."""
+class MapFacts:
+    """A texture: the emission map or the opacity map, and the base of the others."""
 
     record: FileRecord
     """Its KTX 2.0 file."""
-    layout: LatentLayout
-    """Its size and mip levels."""
+    width: int
+    """Texels in u."""
+    height: int
+    """Texels in v."""
+    levels: int
+    """Mip levels, the finest included."""
     format: str
-    """One of formats_of("latents")."""
+    """One of FORMATS."""
+
+    @property
+    def layers(self) -> int:
+        """0 for a texture that is not an array."""
+        return 0
+
+    @property
+    def texture(self) -> TextureShape:
+        """Required format and size of its file."""
+        return TextureShape(FORMATS[self.format], self.width, self.height, self.levels, self.layers)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **self.record.as_json(),
+            "width": self.width,
+            "height": self.height,
+            "levels": self.levels,
+            **({"layers": self.layers} if self.layers else {}),
+            "format": self.format,
+        }
+
+
+@dataclass(frozen=True)
+class LatentFacts(MapFacts):
+    """The latent texture."""
+
     scale: tuple[float, ...]
     """By channel: latent = offset + scale x stored."""
     offset: tuple[float, ...]
     """By channel."""
 
     @property
+    def layout(self) -> LatentLayout:
+        """Its size and mip levels."""
+        return LatentLayout(self.width, self.height, self.levels, materials=1)
+
+    @property
     def layers(self) -> int:
         """Number of layers with four channels."""
         return len(self.scale) // LAYER_CHANNELS
 
-    @property
-    def texture(self) -> TextureShape:
-        """Required format and size of its file."""
-        size = (self.layout.width, self.layout.height, self.layout.levels)
-        return TextureShape(FORMATS[self.format], *size, self.layers)
-
     def as_json(self) -> dict[str, Any]:
-        return {
-            **self.record.as_json(),
-            "width": self.layout.width,
-            "height": self.layout.height,
-            "levels": self.layout.levels,
-            "layers": self.layers,
-            "format": self.format,
-            "scale": list(self.scale),
-            "offset": list(self.offset),
-        }
+        return super().as_json() | {"scale": list(self.scale), "offset": list(self.offset)}
 
 
 @dataclass(frozen=True)
-class MapFacts:
-    """Emission map or opacity map."""
-
-    record: FileRecord
-    """Its KTX 2.0 file."""
-    width: int
-    """Texels in u."""
-    height: int
-    """Texels in v."""
-    levels: int
-    """Mip levels, the finest included."""
-    format: str
-    """Texel format."""
-
-    @property
-    def texture(self) -> TextureShape:
-        """Required format and size of its file."""
-        return TextureShape(FORMATS[self.format], self.width, self.height, self.levels, 0)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            **self.record.as_json(),
-            "width": self.width,
-            "height": self.height,
-            "levels": self.levels,
-            "format": self.format,
-        }
-
-
-@dataclass(frozen=True)
-class ProxyFacts:
+class ProxyFacts(MapFacts):
     """The texture of proxies."""
 
-    record: FileRecord
-    """Its KTX 2.0 file."""
-    width: int
-    """Texels in u."""
-    height: int
-    """Texels in v."""
-    levels: int
-    """Mip levels, the finest included."""
     curves: AlbedoCurves
     """Curves between the stored albedos."""
 
     @property
-    def texture(self) -> TextureShape:
-        """Required format and size of its file."""
-        return TextureShape(FORMATS[RGBA8_SRGB], self.width, self.height, self.levels, LAYERS)
+    def layers(self) -> int:
+        return LAYERS
 
     def as_json(self) -> dict[str, Any]:
         return {
-            **self.record.as_json(),
-            "width": self.width,
-            "height": self.height,
-            "levels": self.levels,
-            "layers": LAYERS,
-            "format": RGBA8_SRGB,
+            **super().as_json(),
             "cosines": list(COSINES),
             **_curves_as_json(self.curves),
             "semantics": _SEMANTICS,
@@ -284,7 +260,7 @@ def parse_latents(fields: Fields, spec: NetworkSpec) -> LatentFacts:
     fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
     return LatentFacts(
         parse_record(fields, LARGEST_MAP),
-        LatentLayout(*parse_size(fields), materials=1),
+        *parse_size(fields),
         _latent_format(fields),
         tuple(scale.tolist()),
         tuple(offset.tolist()),
@@ -316,7 +292,7 @@ def parse_map(fields: Fields, name: str) -> MapFacts | None:
 
 def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:
     _, height, width, _ = proxies.levels[0].shape
-    return ProxyFacts(record, width, height, len(proxies.levels), proxies.curves)
+    return ProxyFacts(record, width, height, len(proxies.levels), RGBA8_SRGB, proxies.curves)
 
 
 def texels_a_proxy(latents: LatentFacts, facts: ProxyFacts) -> int:
@@ -329,7 +305,9 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     if "proxies" not in fields:
         return None
     table = fields.table("proxies")
-    facts = ProxyFacts(parse_record(table, LARGEST_MAP), *parse_size(table), _parse_curves(table))
+    facts = ProxyFacts(
+        parse_record(table, LARGEST_MAP), *parse_size(table), RGBA8_SRGB, _parse_curves(table)
+    )
     table.whole("layers", LAYERS, LAYERS)
     table.chosen("format", (RGBA8_SRGB,))
     holds = np.array_equal(table.numbers("cosines", len(COSINES)), COSINES)

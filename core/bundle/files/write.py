@@ -140,7 +140,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         constants=records[CONSTANTS_FILE],
         latents=LatentFacts(
             records[LATENTS_FILE],
-            layout,
+            *(layout.width, layout.height, layout.levels),
             latents.format,
             tuple(latents.scale.tolist()),
             tuple(latents.offset.tolist()),

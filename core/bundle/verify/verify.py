@@ -73,11 +73,6 @@ class Verification:
         return {"bundle": self.bundle, "holds": self.holds, "rows": rows, "notes": [*self.notes]}
 
 
-def numpy_decoder(bundle: Bundle) -> Decoder:
-    """The numpy decoder of a bundle, in single floats."""
-    return parameters_decoder(bundle.parameters())
-
-
 def parameters_decoder(parameters: Parameters) -> Decoder:
     """The numpy decoder of these numbers."""
 

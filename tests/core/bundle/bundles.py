@@ -11,7 +11,7 @@ from verdigris.core.bundle.files.weights import pack_weights
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES, AlbedoCurves
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
-from verdigris.core.bundle.verify.verify import numpy_decoder
+from verdigris.core.bundle.verify.verify import parameters_decoder
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.network.light.sampler import head_views
 from verdigris.core.network.parameters import initialise
@@ -100,7 +100,7 @@ class Graph:
 
     def __init__(self, bundle, scale, glow=(0, 0, 0), coverage=1):
         self._unlit = np.array([*glow, coverage], np.float32)
-        self._decode, self._scale = numpy_decoder(bundle), scale
+        self._decode, self._scale = parameters_decoder(bundle.parameters()), scale
         self._last = bundle.layout.levels
         self._width = bundle.layout.width
 

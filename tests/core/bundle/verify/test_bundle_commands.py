@@ -8,7 +8,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.verify.verify import numpy_decoder
+from verdigris.core.bundle.verify.verify import parameters_decoder
 
 from ...in_process import into, run_command, stream_of
 from ..bundles import make_bundle
@@ -141,7 +141,7 @@ def test_the_public_api_opens_and_proves(folder, command):
     decoders = [row.what.removesuffix(" against the reference") for row in result.rows[::2]]
     expected = ["numpy", "portable", "portable, constants"]
     assert {*decoders} == {*expected, *(f"{name} sampler" for name in expected)}
-    own = [("bright", lambda *points: 1.02 * numpy_decoder(bundle)(*points))]
+    own = [("bright", lambda *points: 1.02 * parameters_decoder(bundle.parameters())(*points))]
     assert not api.verify(bundle, own, device="software").holds
     student = api.evaluate(bundle, device="software")
     reference = bundle.reference()

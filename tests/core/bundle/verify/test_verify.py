@@ -17,7 +17,7 @@ from verdigris.core.bundle.runtime.runtime_files import slang_files
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.bundle.verify.device_decoders import device_notes
-from verdigris.core.bundle.verify.verify import numpy_decoder, source_notes, verify
+from verdigris.core.bundle.verify.verify import parameters_decoder, source_notes, verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.network.light.sampler import head_views
@@ -111,7 +111,7 @@ def test_a_bundle_as_written_holds(texel_format, tmp_path):
 )
 def test_a_decoder_beyond_the_bounds_is_reported(spoil, which, tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg")
-    exact = numpy_decoder(bundle)
+    exact = parameters_decoder(bundle.parameters())
     result = verify(bundle, [("exact", exact), ("spoilt", lambda *given: spoil(exact(*given)))])
     assert not result.holds
     failed = [(row.what, row.measure) for row in result.rows if not row.holds]
@@ -197,7 +197,7 @@ def test_shaders_that_differ_from_the_checked_ones_are_noted(software, tmp_path)
 
 def test_cooperative_vectors_that_are_too_coarse_alone_are_advised_against(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg")
-    exact = numpy_decoder(bundle)
+    exact = parameters_decoder(bundle.parameters())
     coarse = lambda *query: 1.02 * exact(*query)  # noqa: E731
     alone = verify(bundle, [("portable", exact), ("cooperative", coarse)])
     assert not alone.holds and "without NEURAL_COOPERATIVE" in alone.advice
