@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +84,14 @@ class ImageInfo:
 def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
     """The header of an image, without decoding it."""
     tiles = find_tiles(file, asker, search)
-    specs = [_read_header(tile.path, asker) for tile in tiles]
-    width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
-    kind = _kind_for({spec[3] for spec in specs})
-    orientation = max(spec[4] for spec in specs)
-    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file), orientation)
+    headers = [_read_header(tile, asker) for tile in tiles]
+    return replace(
+        max(headers, key=lambda each: each.width * each.height),
+        kind=_kind_for({each.kind for each in headers}),
+        tiles=tiles,
+        is_udim=is_tiled(file),
+        orientation=max(each.orientation for each in headers),
+    )
 
 
 def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
@@ -108,108 +111,8 @@ def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST
         )
 
 
-def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
-    """The file with this name, or all files of a name with a token for tiles."""
-    token = next((token for token in TILE_TOKENS if token in file), None)
-    if token is None:
-        return (Tile(_require_file(file, asker, search)),)
-    if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
-        raise TextureError(
-            f"{asker}: {file!r}: {token} must occur once, in the file name and not in a folder"
-        )
-    looked: list[Path] = []
-    for pattern in search.candidates(file):
-        looked.append(pattern.parent)
-        tiles = _allowed_tiles(pattern, token, file, asker, search)
-        if tiles:
-            return tiles
-    search.check_open(file, None, asker, TextureError)
-    for pattern in search.repaired(file):
-        tiles = _allowed_tiles(pattern, token, file, asker, search)
-        if tiles:
-            return tiles
-    folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
-    what = f"{asker}: no tile of {file!r} was found in {folders}"
-    raise search.missing(what, file, None, TextureError)
-
-
-def find_atlas(files: Iterable[str], search: SearchPath) -> Tiles | None:
-    """The square around all UDIM tiles of these images; None if the only tile is 1001, or if the
-    tiles lie too far apart. The reader of the images reports files that are not found."""
-    places = set[tuple[int, int]]()
-    for file in filter(is_tiled, files):
-        try:
-            places |= {(tile.column, tile.row) for tile in find_tiles(file, "", search)}
-        except VerdigrisError:
-            return None
-    if places <= {(0, 0)}:
-        return None
-    found = Tiles.around(places)
-    return found if found.side <= MOST_ALONG_A_SIDE else None
-
-
-def _allowed_tiles(
-    pattern: Path, token: str, file: str, asker: str, search: SearchPath
-) -> tuple[Tile, ...]:
-    try:
-        tiles = _matching_tiles(pattern, token)
-    except OSError as failure:
-        search.check_open(file, None, asker, TextureError)
-        raise TextureError(
-            f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
-            "allow reading it, or move the tiles"
-        ) from None
-    for tile in tiles:
-        if not search.allows(resolved(tile.path)):
-            search.require(str(tile.path), None, asker, TextureError)
-    return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
-
-
-def _require_file(file: str, asker: str, search: SearchPath) -> Path:
-    try:
-        return search.require(file, None, asker, TextureError)
-    except TextureError as failure:
-        # such as Houdini's %(UDIM)d and Arnold's <udim>
-        tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
-        token = next(tokens, None)
-        if token is not None:
-            raise TextureError(f"{failure}; the token for tiles is {token}") from None
-        frames = _FRAMES.search(file)
-        if frames is None:
-            raise
-        raise TextureError(
-            f"{failure}; {frames[0]} is the frame of a sequence, which is not supported: name the "
-            "file of one frame"
-        ) from None
-
-
-def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
-    before, after = pattern.name.split(token, 1)
-    name = re.compile(re.escape(before) + TILE_TOKENS[token] + re.escape(after))
-    if not pattern.parent.is_dir():
-        return []
-    tiles = []
-    for path in pattern.parent.iterdir():
-        match = name.fullmatch(path.name)
-        if match is None:
-            continue
-        if token == "<UDIM>":
-            number = int(match["udim"]) - 1001
-            if number >= 0:
-                tiles.append(Tile(path, number % _TILES_ACROSS, number // _TILES_ACROSS))
-        else:
-            tiles.append(Tile(path, int(match["u"]) - 1, int(match["v"]) - 1))
-    return tiles
-
-
-def _kind_for(kinds: set[str]) -> str:
-    """A type that holds the texels of all tiles."""
-    if len(kinds) == 1:
-        return kinds.pop()
-    return "uint16" if kinds == {"uint8", "uint16"} else "float"
-
-
-def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
+def _read_header(tile: Tile, asker: str) -> ImageInfo:
+    path = tile.path
     try:
         size = path.stat().st_size
     except PermissionError:
@@ -223,9 +126,24 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
     require_unicode(path, TextureError)
     try:
         with open_image(path) as image:
-            return *image.size, image.channels, _kind(image.kind), image.orientation
+            kind, orientation = _kind(image.kind), image.orientation
+            return ImageInfo(*image.size, image.channels, kind, (tile,), orientation=orientation)
     except ImageError as failure:
         raise image_fault(path, asker, failure) from None
+
+
+def _kind(name: str) -> str:
+    """The device type that holds the numbers of a file."""
+    if name in FORMATS:
+        return name
+    return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
+
+
+def _kind_for(kinds: set[str]) -> str:
+    """A type that holds the texels of all tiles."""
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "uint16" if kinds == {"uint8", "uint16"} else "float"
 
 
 def image_fault(path: Path, asker: str, failure: ImageError) -> TextureError:
@@ -247,8 +165,95 @@ def _closed(path: Path, asker: str) -> TextureError:
     )
 
 
-def _kind(name: str) -> str:
-    """The device type that holds the numbers of a file."""
-    if name in FORMATS:
-        return name
-    return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
+def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
+    """The file with this name, or all files of a name with a token for tiles."""
+    token = next((token for token in TILE_TOKENS if token in file), None)
+    if token is None:
+        return (Tile(_require_file(file, asker, search)),)
+    if file.replace("\\", "/").rpartition("/")[2].count(token) != 1:
+        raise TextureError(
+            f"{asker}: {file!r}: {token} must occur once, in the file name and not in a folder"
+        )
+
+    def find_first(patterns: Iterable[Path]) -> tuple[Tile, ...]:
+        found = (_allowed_tiles(each, token, file, asker, search) for each in patterns)
+        return next(filter(None, found), ())
+
+    candidates = search.candidates(file)
+    if tiles := find_first(candidates):
+        return tiles
+    search.check_open(file, None, asker, TextureError)
+    if tiles := find_first(search.repaired(file)):
+        return tiles
+    folders = ", ".join(dict.fromkeys(str(each.parent) for each in candidates))
+    what = f"{asker}: no tile of {file!r} was found in {folders}"
+    raise search.missing(what, file, None, TextureError)
+
+
+def _allowed_tiles(
+    pattern: Path, token: str, file: str, asker: str, search: SearchPath
+) -> tuple[Tile, ...]:
+    try:
+        tiles = _matching_tiles(pattern, token)
+    except OSError as failure:
+        search.check_open(file, None, asker, TextureError)
+        raise TextureError(
+            f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
+            "allow reading it, or move the tiles"
+        ) from None
+    for tile in tiles:
+        if not search.allows(resolved(tile.path)):
+            search.require(str(tile.path), None, asker, TextureError)
+    return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
+
+
+def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
+    before, after = pattern.name.split(token, 1)
+    name = re.compile(re.escape(before) + TILE_TOKENS[token] + re.escape(after))
+    if not pattern.parent.is_dir():
+        return []
+    tiles = []
+    for path in pattern.parent.iterdir():
+        match = name.fullmatch(path.name)
+        if match is None:
+            continue
+        if token == "<UDIM>":
+            number = int(match["udim"]) - 1001
+            if number >= 0:
+                tiles.append(Tile(path, number % _TILES_ACROSS, number // _TILES_ACROSS))
+        else:
+            tiles.append(Tile(path, int(match["u"]) - 1, int(match["v"]) - 1))
+    return tiles
+
+
+def _require_file(file: str, asker: str, search: SearchPath) -> Path:
+    try:
+        return search.require(file, None, asker, TextureError)
+    except TextureError as failure:
+        # such as Houdini's %(UDIM)d and Arnold's <udim>
+        tokens = (each for each in TILE_TOKENS if re.search(rf"[<($]{each[1:-1]}", file, re.I))
+        token = next(tokens, None)
+        if token is not None:
+            raise TextureError(f"{failure}; the token for tiles is {token}") from None
+        frames = _FRAMES.search(file)
+        if frames is None:
+            raise
+        raise TextureError(
+            f"{failure}; {frames[0]} is the frame of a sequence, which is not supported: name the "
+            "file of one frame"
+        ) from None
+
+
+def find_atlas(files: Iterable[str], search: SearchPath) -> Tiles | None:
+    """The square around all UDIM tiles of these images; None if the only tile is 1001, or if the
+    tiles lie too far apart. The reader of the images reports files that are not found."""
+    places = set[tuple[int, int]]()
+    for file in filter(is_tiled, files):
+        try:
+            places |= {(tile.column, tile.row) for tile in find_tiles(file, "", search)}
+        except VerdigrisError:
+            return None
+    if places <= {(0, 0)}:
+        return None
+    found = Tiles.around(places)
+    return found if found.side <= MOST_ALONG_A_SIDE else None
