@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.baking.prepare import prepare
 from verdigris.core.baking.state.trainers import choose_trainer
+from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.mesh.baked_mesh import recorded_set
 from verdigris.core.ladder.mesh.mesh_domain import coverage_weights, find_properties, mesh_points
@@ -68,3 +70,8 @@ def open_neural(path: Path, surface: Surface, device: Device) -> Neural:
 def check_preset(preset: str, device: Device) -> None:
     """Refuses a preset that the trainer of a device does not have."""
     require_recipe(preset, choose_trainer(device))
+
+
+def check_place(folder: Path, material: Material) -> None:
+    """Refuses a folder in which the bundle would replace something that is not a bundle."""
+    check_replaceable(folder / f"{material.file_name}{SUFFIX}", FORMAT)

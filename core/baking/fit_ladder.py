@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.bake_neural_rung import (
     bake_neural,
+    check_place,
     check_preset,
     open_neural,
 )
@@ -21,8 +22,6 @@ from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.ladder_request import LadderRequest
 from verdigris.core.baking.state.outputs import require_writable, result_folder
 from verdigris.core.base.files import remove_folder
-from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
-from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.mesh.graph_on_mesh import GraphOnMesh
@@ -30,9 +29,7 @@ from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.rungs.neural import Neural, NeuralRung
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
     from verdigris.core.importance.camera import Camera
     from verdigris.core.ladder.mesh.mesh_surface import Surface
@@ -53,7 +50,7 @@ def fit_ladder(
     device: Device,
     request: LadderRequest,
     cameras: Sequence[Camera] = (),
-    importance: NDArray[np.float32] | None = None,
+    importance: Floats | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> dict[str, Any]:
     """Writes the ladder and returns its report. An error in `on_progress` ends it."""
@@ -81,7 +78,7 @@ def fit_ladder(
     with result_folder(request.folder):
         require_writable(request.folder)
         if request.has_baked and given is None:
-            check_replaceable(request.folder / f"{material.file_name}{SUFFIX}", FORMAT)
+            check_place(request.folder, material)
         remove_folder(draft)
         try:
             ladder = make_ladder(

@@ -31,7 +31,6 @@ from verdigris.core.ladder.views.visibility import (
     cameras_around,
     see,
 )
-from verdigris.core.settings.bake_settings import BC7_FORMAT
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
@@ -112,7 +111,7 @@ def make_ladder(
             if coverage is not None:
                 rung.add_opacity(coverage)
             rung.add_maps(scene)
-    if settings.texture_format == BC7_FORMAT:
+    if settings.has_blocks:
         with _timed(shared, "blocks"):
             for rung in rungs:
                 rung.compress()

@@ -56,6 +56,11 @@ class LadderSettings:
             if not least <= value <= most:
                 raise SettingsError(f"{name} is {value}: use {least} to {most}")
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether textures are block-compressed."""
+        return self.texture_format == BC7_FORMAT
+
     @classmethod
     def for_device(cls, size: int, is_software: bool) -> LadderSettings:
         """The defaults for a device. A GPU draws more samples in less time."""
