@@ -11,7 +11,6 @@ from pathlib import Path
 
 import bpy
 
-from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.files import make_folders
 from verdigris.core.base.text import unused_names
@@ -123,10 +122,7 @@ class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
             self.report({"INFO"}, note)
         (name,) = unused_names([self._material.name])
         use_own_worker()
-        request = BakeRequest(
-            preset=settings.chosen_preset or None, viewport_textures=settings.viewport_textures
-        )
-        start = Start(str(folder), name, request)
+        start = Start(str(folder), name, settings.request)
         self._job = _Running.job = BakeJob(document, painted, start)
 
     def _end(self) -> set[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bpy
 
+from verdigris.core.baking.bake_request import BakeRequest
+
 from .bake_job import FAILED, RUNNING
 from .operators import running_job, shown_material
 from .scene.live_inputs import is_chosen
@@ -51,9 +53,12 @@ class VerdigrisSettings(bpy.types.PropertyGroup):
     )
 
     @property
-    def chosen_preset(self) -> str:
-        """The preset for the worker, which has no name for the automatic one."""
-        return "" if self.preset == "AUTO" else self.preset
+    def request(self) -> BakeRequest:
+        """What the artist asks of a bake. No preset is the automatic one."""
+        return BakeRequest(
+            preset=None if self.preset == "AUTO" else self.preset,
+            viewport_textures=self.viewport_textures,
+        )
 
 
 class _Panel:
