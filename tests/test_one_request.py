@@ -23,7 +23,8 @@ from verdigris.core.base.json_fields import Fields
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_task import run as run_task
-from verdigris.core.batch.scene.scene import SceneOptions, read_scene
+from verdigris.core.batch.scene.entry import Rule
+from verdigris.core.batch.scene.scene import Grouping, SceneOptions, read_scene
 from verdigris.core.cli.commands.bake import bake as bake_command
 from verdigris.core.cli.shared import bake_options
 from verdigris.core.cli.shared.bake_options import BakeCommand
@@ -224,6 +225,37 @@ def test_the_same_request_is_the_same_bake_by_every_way_in(way, reach):
     for name in names:
         assert (name, getattr(options, name)) == (name, VALUES[name])
     assert options.folder.name == "out" and options.name == "clay"
+
+
+@pytest.mark.parametrize("way", ["api", "command", "scene"])
+def test_materials_that_share_a_decoder_train_as_long_by_every_way_in(way, tmp_path, monkeypatch):
+    files = [tmp_path / f"{name}.mtlx" for name in ("clay", "slate", "wax")]
+    for file in files:
+        file.write_text(document(standard_surface(), material(name=file.stem)))
+    caught = []
+
+    def catch(teachers, recipe, options, control=None):
+        caught.append((len(teachers), recipe.largest))
+        raise CaughtError("caught")
+
+    replace_everywhere(monkeypatch, bake.bake, catch)
+    setup = Setup(tmp_path, BakeRequest(preset="standard"), command_app())
+    with contextlib.suppress(CaughtError):
+        if way == "api":
+            api.bake(
+                [api.load(file) for file in files], setup.out, preset="standard", device="software"
+            )
+        elif way == "command":
+            run_words(setup, ["bake", *files, "--out", setup.out, "--preset", "standard"])
+        else:
+            rule = Rule(request=setup.request, group="all")
+            scene = read_scene(tmp_path, SceneOptions(out=setup.out, rules=(rule,)))
+            choices = Choices(device="software", grouping=Grouping.BY_HAND)
+            (work,) = make_plan(scene, choices).works
+            run_task(work.task, lambda _: None)
+    ((count, settings),) = caught
+    # half of the 20,000 steps of one, for each of the three, in a wide decoder
+    assert (count, settings.network, settings.iterations) == (3, "3x64", 30_000)
 
 
 def test_a_document_of_a_host_is_opened_with_all_that_it_says():
