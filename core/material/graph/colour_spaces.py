@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.material.graph.library import standard_library
 
 if TYPE_CHECKING:
@@ -101,6 +104,23 @@ COLOUR_SPACE_ALIASES = {
     "srgb_p3d65_scene": "srgb_displayp3",
     "srgb_rec709_scene": "srgb_texture",
 }
+# Exponents of colour spaces that are not linear, and the library's matrices to Rec.709.
+_POWERS = {
+    "g18_rec709": 1.8,
+    "g22_rec709": 2.2,
+    "rec709_display": 2.4,
+    "g22_ap1": 2.2,
+    "adobergb": 563 / 256,
+}
+_WITH_CURVE_OF_SRGB = ("srgb_texture", "srgb_displayp3")
+_PRIMARIES = {
+    "acescg": "acescg",
+    "g22_ap1": "acescg",
+    "adobergb": "lin_adobergb",
+    "lin_adobergb": "lin_adobergb",
+    "srgb_displayp3": "srgb_displayp3",
+    "lin_displayp3": "lin_displayp3",
+}
 
 
 def name_in_materialx(name: str) -> str:
@@ -130,3 +150,18 @@ def rename_colour_spaces(root: mx.Document) -> None:
             found = name_in_materialx(name)
             if found in known_colour_spaces():
                 element.setColorSpace(found)
+
+
+def to_linear_rec709(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
+    """A colour of this space in linear Rec.709, which the teacher uses."""
+    values = np.array(colour)
+    if space in _WITH_CURVE_OF_SRGB:
+        values = linear_from_srgb(values)
+    elif space in _POWERS:
+        values = np.maximum(values, 0) ** _POWERS[space]
+    if space in _PRIMARIES:
+        graph = standard_library().getNodeGraph(f"NG_{_PRIMARIES[space]}_to_lin_rec709_color3")
+        # MaterialX multiplies rows by matrices
+        stored = graph.getNode("mat").getInput("value").getValueString()
+        values = values @ np.reshape([float(each) for each in stored.split(",")], (3, 3))
+    return tuple(values.tolist())

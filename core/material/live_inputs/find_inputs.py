@@ -1,12 +1,15 @@
-"""Finds the inputs that a document offers as live inputs, and refuses inputs that cannot vary."""
+"""Finds the inputs that a document offers as live inputs, with ranges to begin with, and refuses
+inputs that cannot vary."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.graph.colour_spaces import to_linear_rec709
 from verdigris.core.material.graph.traversal import (
     defined_input,
     defined_inputs,
@@ -20,7 +23,6 @@ from verdigris.core.material.live_inputs.live_input import (
     PublishedInput,
     WantedInput,
 )
-from verdigris.core.material.live_inputs.ranges import linear, numbers_in, published
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 
 if TYPE_CHECKING:
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
 _COUNTS = {"float": 1, "color3": 3}
 _FOR_FILES = "filename"
 _OTHER_NUMBERS = ("color4", "vector2", "vector3", "vector4", "matrix33", "matrix44")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+# Soft limits come first: hard limits are often those of what is possible at all, as for an index of
+# refraction.
+_ENDS = (("uisoftmin", "uimin"), ("uisoftmax", "uimax"))
+_LARGEST_END = 1e4
+_OF_CLOCKS = {"time": (0.0, 10.0), "frame": (1.0, 100.0)}
+_BLACK, _WHITE = (0.0,) * 3, (1.0,) * 3
 
 
 @dataclass(frozen=True)
@@ -81,10 +90,10 @@ class _Offer:
         """The value as MaterialX reads it, with colours linear; empty if it does not have the
         numbers that its type needs."""
         given = self.given if self.given is not None else self.port
-        found = numbers_in(given.getResolvedValueString())
+        found = _numbers_in(given.getResolvedValueString())
         if len(found) != _COUNTS[self.port.getType()]:
             return ()
-        return linear(found, given.getActiveColorSpace()) if len(found) == 3 else found
+        return to_linear_rec709(found, given.getActiveColorSpace()) if len(found) == 3 else found
 
     def definitions(self) -> Iterator[mx.Input]:
         """The ports of definitions that read the value directly."""
@@ -114,18 +123,74 @@ def published_inputs(document: Document, material: Material) -> dict[str, Publis
     for name, ports in _of_material(nodes).items():
         first = ports[0]
         label = first.port.getAttribute(PUBLISHED_LABEL)
-        found[name] = published(name, first.port.getType(), first.value, (), label=label)
+        found[name] = _published(name, first.port.getType(), first.value, (), label=label)
     offers = [each for each in _offers(nodes) if each.is_offered and not each.is_of_material]
     names = [each.name for each in offers] + [*found]
     for each in offers:
         name = each.name if names.count(each.name) == 1 else each.path
         ports = [port for port in (each.given, each.port, *each.definitions()) if port is not None]
         is_of_surface = each.owner.getType() == mx.SURFACE_SHADER_TYPE_STRING
-        found[name] = published(name, each.port.getType(), each.value, ports, is_of_surface)
+        found[name] = _published(name, each.port.getType(), each.value, ports, is_of_surface)
     for name in CLOCKS:
         if any(node.getCategory() == name for node in nodes):
-            found[name] = published(name, name, (CLOCKS[name],), ())
+            found[name] = _published(name, name, (CLOCKS[name],), ())
     return found
+
+
+def _published(
+    name: str,
+    kind: str,
+    value: tuple[float, ...],
+    ports: Sequence[mx.Input],
+    is_of_surface: bool = False,
+    label: str = "",
+) -> PublishedInput:
+    """An input with a range to begin with. The first port with a limit or a label counts."""
+    label = label or next((text for port in ports if (text := port.getAttribute("uiname"))), "")
+    if kind == "color3":
+        value = value or _BLACK
+        return PublishedInput(name, kind, value, value, contrast(value), label, is_of_surface)
+    if kind in _OF_CLOCKS:
+        low, high = _OF_CLOCKS[kind]
+        return PublishedInput(name, kind, (max(low, value[0]),), (low,), (high,), label)
+    number = value[0] if value else 0.0
+    low, high = _range_of(number, ports)
+    return PublishedInput(name, kind, (number,), (low,), (high,), label, is_of_surface)
+
+
+def _range_of(number: float, ports: Sequence[mx.Input]) -> tuple[float, float]:
+    """The range of the slider, widened to the value; without a slider, a guess."""
+    low, high = ([port.getAttribute(name) for name in names for port in ports] for names in _ENDS)
+    return range_around(number, _numbers(low), _numbers(high))
+
+
+def _numbers(texts: Sequence[str]) -> list[float]:
+    return [found[0] for text in texts if len(found := _numbers_in(text)) == 1]
+
+
+def range_around(
+    number: float, lows: Sequence[float] = (), highs: Sequence[float] = ()
+) -> tuple[float, float]:
+    """A range that contains the number: between the first sensible limits, or a guess."""
+    guess = (min(0.0, 2 * number), 1.0 if 0 <= number <= 1 else max(0.0, 2 * number))
+    if number < 0:
+        guess = (2 * number, 0.0)
+    low, high = (
+        next((each for each in limits if abs(each) <= _LARGEST_END), other)
+        for limits, other in zip((lows, highs), guess, strict=True)
+    )
+    low, high = min(low, number), max(high, number)
+    return (low, high) if low < high else guess
+
+
+def contrast(colour: tuple[float, ...]) -> tuple[float, ...]:
+    """Another colour, for the end of a range that begins with one."""
+    return _BLACK if sum(colour) > 1.5 else _WHITE
+
+
+def _numbers_in(text: str) -> tuple[float, ...]:
+    """The numbers in a text, as MaterialX reads them: text after a number is ignored."""
+    return tuple(map(float, _NUMBER.findall(text)))
 
 
 def find_live_inputs(

@@ -23,7 +23,7 @@ import bpy
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.files import remove_file
-from verdigris.core.material.live_inputs.ranges import contrast, range_around
+from verdigris.core.material.live_inputs.find_inputs import contrast, range_around
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.write_mtlx import valid_name
 
