@@ -25,9 +25,10 @@ class Bvh:
     boxes: Floats
     """Corners with least and largest coordinates, (2 * leaves, 2, 3); 0 is unused."""
     triangles: Floats
-    """In the order of the leaves, (leaves * LEAF_TRIANGLES, 3, 3). The last ones repeat."""
+    """Triangles in the order of the leaves, (leaves * LEAF_TRIANGLES, 3, 3). The last one repeats.
+    """
     numbers: NDArray[np.uint32]
-    """Of these triangles, in the order in which they were given."""
+    """The number of each of these triangles in the original order."""
 
     @property
     def first_leaf(self) -> int:

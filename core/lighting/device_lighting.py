@@ -46,7 +46,7 @@ class DeviceEnvironment:
         return cls(environment, buffers)
 
     def turned(self, degrees: float) -> DeviceEnvironment:
-        """The same, rotated further."""
+        """The environment, rotated further."""
         return replace(self, environment=self.environment.turned(degrees))
 
     def uniforms(self) -> dict[str, Any]:

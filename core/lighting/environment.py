@@ -35,9 +35,9 @@ class Sun:
     """A disc of constant radiance, far away."""
 
     direction: tuple[float, float, float]
-    """Towards it, of unit length."""
+    """Unit direction to the sun."""
     irradiance: tuple[float, float, float]
-    """On a surface that faces it."""
+    """Irradiance of a surface that faces it."""
     radius: float
     """Half of the angle that it spans, in radians."""
 
@@ -54,18 +54,18 @@ class Environment:
     texels: Floats
     """Radiance by direction, (height, width, 3), linear Rec.709."""
     distribution: Distribution
-    """Of directions on the map, in proportion to luminance."""
+    """Distribution of directions on the map, in proportion to luminance."""
     sun: Sun | None = None
     turn: float = 0.0
     """Rotation of map and sun in degrees about y: counter-clockwise, seen from above."""
 
     @classmethod
     def of(cls, texels: Floats, sun: Sun | None = None) -> Environment:
-        """An environment of a map, and of a sun that the map does not hold."""
+        """The environment with this map, and with a sun that is not part of the map."""
         return cls(np.ascontiguousarray(texels, np.float32), _distribution(texels), sun)
 
     def turned(self, degrees: float) -> Environment:
-        """The same, rotated further."""
+        """The environment, rotated further."""
         return replace(self, turn=(self.turn + degrees) % 360.0)
 
     @property
@@ -78,7 +78,7 @@ class Environment:
         return replace(self.sun, direction=(float(c * x + s * z), y, float(c * z - s * x)))
 
     def radiance(self, directions: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Of the map without the sun, (N, 3), with bilinear interpolation."""
+        """Radiance of the map without the sun, (N, 3), with bilinear interpolation."""
         height, width = self.texels.shape[:2]
         u, v = place_of(directions, self.turn).T
         x, y = u * width - 0.5, np.clip(v * height - 0.5, 0, height - 1)
@@ -95,7 +95,7 @@ class Environment:
         return direction_of(self.distribution.draw(xi), self.turn)
 
     def density(self, directions: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Of drawn directions, per solid angle."""
+        """Density of drawn directions, per solid angle."""
         height, width = self.texels.shape[:2]
         u, v = place_of(directions, self.turn).T
         row = np.minimum((v * height).astype(int), height - 1)
@@ -106,15 +106,15 @@ class Environment:
 
     @property
     def exposure(self) -> float:
-        """In stops: a white surface that faces up is as bright as white paper on a display. Light
-        from below alone counts as if it came from all sides."""
+        """Exposure in stops, with which a white surface that faces up is as bright as white paper
+        on a display. Light from below alone counts as if it came from all sides."""
         level = float(self.irradiance_from_above @ LUMINANCE)
         level = level or np.pi * float(self.texels.mean((0, 1), dtype=np.float64) @ LUMINANCE)
         return float(np.log2(np.pi / level))
 
     @property
     def irradiance_from_above(self) -> NDArray[np.float64]:
-        """On a surface that faces up, with the sun."""
+        """Irradiance of a surface that faces up, with the sun."""
         polar = np.minimum(np.linspace(0, np.pi, len(self.texels) + 1), np.pi / 2)
         share = np.pi * np.diff(np.sin(polar) ** 2)
         total = share @ self.texels.mean(1, dtype=np.float64)
@@ -140,11 +140,9 @@ def direction_of(places: NDArray[np.floating], turn: float = 0.0) -> NDArray[np.
 
 
 def principal_lights(environment: Environment, count: int) -> list[Light]:
-    """The sun, if there is one, and the map divided by median cut (Debevec 2005).
-
-    Each region gives its vector irradiance, so that all lights together light a diffuse surface
-    exactly that sees whole regions.
-    """
+    """The sun, if there is one, and the map divided by median cut (Debevec 2005). Each region gives
+    its vector irradiance, so that all lights together light a diffuse surface exactly if it sees
+    whole regions."""
     sun = environment.turned_sun
     found = [] if sun is None else [(np.array(sun.direction), np.array(sun.irradiance))]
     directions, light = _reduced_map(environment)
@@ -214,13 +212,13 @@ class Distribution:
 
     @classmethod
     def of(cls, weights: NDArray[np.float64]) -> Distribution:
-        """In proportion to weights (height, width), whose sum is positive."""
+        """The distribution in proportion to weights (height, width), whose sum is positive."""
         in_row = weights.sum(1)
         return cls(_cumulative(in_row), _cumulative(weights))
 
     @property
     def density(self) -> Floats:
-        """Per area of the unit square, for each texel, (height, width)."""
+        """Density per area of the unit square, for each texel, (height, width)."""
         height, width = self.columns.shape[0], self.columns.shape[1] - 1
         rows = np.diff(self.rows.astype(np.float64))[:, None]
         return np.asarray(np.diff(self.columns.astype(np.float64)) * rows * height * width, "f4")
@@ -234,7 +232,7 @@ class Distribution:
 
 
 def _cumulative(weights: NDArray[np.float64]) -> Floats:
-    """From 0 to 1 along the last axis; uniform where all weights are 0."""
+    """Cumulative shares from 0 to 1 along the last axis; uniform where all weights are 0."""
     total = weights.sum(-1, keepdims=True)
     share = np.divide(weights, total, out=np.ones_like(weights), where=total > 0)
     sums = np.cumsum(share, axis=-1)
@@ -251,8 +249,8 @@ def _inverted(cumulative: Floats, xi: Floats) -> tuple[NDArray[np.int64], Floats
 
 
 def _distribution(texels: Floats) -> Distribution:
-    """In proportion to the light of each texel, as bilinear interpolation spreads it: positive
-    wherever any light is."""
+    """The distribution in proportion to the light of each texel, as bilinear interpolation spreads
+    it: positive wherever any light is."""
     luminance = texels.astype(np.float64) @ LUMINANCE
     beside = np.roll(luminance, 1, 1) + np.roll(luminance, -1, 1)
     luminance = _OWN * luminance + _NEXT * beside

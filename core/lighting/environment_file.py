@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".hdr", ".exr")
 LARGEST_WIDTH = 16_384
-# Wider maps are averaged: a texel of this is a fifth of the sun.
+# Wider maps are averaged: a texel at this width spans a fifth of the sun.
 WIDTH_USED = 4096
 # More would overflow in sums of single floats.
 _BRIGHTEST = 1e9
@@ -37,7 +37,7 @@ _FAULTS: tuple[tuple[Callable[[Floats], NDArray[np.bool_]], str, str], ...] = (
 
 
 def read_environment(path: str | Path) -> Environment:
-    """The environment of a latitude-longitude map, which holds its sun, if any."""
+    """The environment in a latitude-longitude map, which contains its sun, if any."""
     path = Path(path)
     _check_file(path)
     return Environment.of(_reduced(_checked(path, _read(path))))
@@ -104,7 +104,7 @@ def _reduced(texels: Floats) -> Floats:
     if factor:
         shape = (height // factor, factor, width // factor, factor, 3)
         return np.asarray(texels.reshape(shape).mean((1, 3), dtype=np.float64), np.float32)
-    # no divisor: by exact overlap
+    # without a divisor, by exact overlap
     narrow = _resampled(texels, WIDTH_USED, 1)
     return _resampled(narrow, WIDTH_USED // 2, 0)
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 SUN = (0.75, 0.55, -0.32)
-"""Towards the sun, not of unit length: 34 degrees high, at the right and a little behind the shape,
-where it shows relief and highlights."""
+"""Direction to the sun, not normalised: 34 degrees high, at the right and a little behind the
+shape, where it shows relief and highlights."""
 # Half of the sun's .53 degrees.
 SUN_RADIUS = float(np.radians(0.53 / 2))
 # Irradiance of a surface that faces the sun, over that of the sky on the ground. On a clear day

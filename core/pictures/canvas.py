@@ -38,7 +38,7 @@ _WHOLE = 65_535
 
 @dataclass(frozen=True)
 class Tile:
-    """A square of the picture, by its left upper corner. It may reach beyond the picture."""
+    """A square of the picture, by its upper left corner. It may reach beyond the picture."""
 
     left: int
     top: int
@@ -161,7 +161,7 @@ class Raster:
 
     def rays(self) -> tuple[NDArray[np.float64], tuple[int, int]]:
         """Directions through a coarse grid over the picture, for what is behind the shape, and the
-        number of its rows and columns."""
+        number of the grid's rows and columns."""
         coarse = Raster.of(
             self.shape, _BACKDROP_SIDE, self.width / self.height if self.height else 1.0
         )
@@ -179,7 +179,7 @@ class Tone:
     """From light to the screen."""
 
     exposure: float = 0.0
-    """In stops."""
+    """Exposure in stops."""
     has_shoulder: bool = False
     """Whether highlights are compressed, as by film."""
 
@@ -197,7 +197,8 @@ class Tone:
 
 @cache
 def _table(has_shoulder: bool) -> Bytes:
-    """Bytes of the screen, by the square root of light: powers of all pixels would take long."""
+    """Bytes of the screen, by the square root of light: computing powers for all pixels would take
+    long."""
     most = _MOST if has_shoulder else 1.0
     light = np.linspace(0, 1, _LEVELS, dtype=np.float32) ** 2 * most
     shown = srgb_from_linear(with_shoulder(light) if has_shoulder else light)
@@ -227,7 +228,7 @@ class Canvas:
         self._show(pixels)
 
     def draw(self, area: Ints, pixels: Ints, light: Floats, is_first: bool = True) -> None:
-        """Draws a pass of an area, whose other pixels are empty."""
+        """Draws a pass of an area. Its pixels without light become empty."""
         whole = np.zeros((self.raster.count, 4), np.float32) if len(area) > 1 << 18 else None
         if whole is None:
             # pixels of small areas are found by their order
@@ -244,7 +245,7 @@ class Canvas:
         self._show(area)
 
     def fill_from(self, coarse: Canvas) -> None:
-        """Fills the canvas from another size of the same picture."""
+        """Fills the canvas from the same picture in another size."""
         raster, other = self.raster, coarse.raster
         self._light = coarse.light
         if (other.height, other.width) != (raster.height, raster.width):
@@ -298,7 +299,7 @@ class Canvas:
 
 def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray[np.uint16]:
     """The difference of two canvases by pixel, (height, width, 1): 65,535 is 100%. `exposure` is
-    that of the light, and not the one that the artist has set."""
+    that of the light, not the exposure that the artist has set."""
     raster = reference.raster
     values = np.zeros(raster.count, np.uint16)
     seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
-# A processor takes a third of a second for so many: keys and progress wait for a dispatch.
+# A CPU takes a third of a second for this many: keys and progress wait for a dispatch.
 PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
-# Directions to the sun, one for so many pairs: its light varies little over its disc.
+# Pairs of directions for each direction to the sun, whose light varies little over its disc.
 _PAIRS_A_SUN = 4
 
 
@@ -73,8 +73,8 @@ class LitPart:
         self, material: DeviceMaterial, gbuffer: DeviceGBuffer, origins: Any,
         rotation: NDArray[np.float64], first: int = 0,
     ) -> None:  # fmt: skip
-        """`origins` are those of shadow rays, and `first` is the number of pairs of directions that
-        are drawn elsewhere."""
+        """`origins` are where shadow rays start, and `first` is the number of pairs of directions
+        that are drawn elsewhere."""
         self._material, self._gbuffer, self._origins = material, gbuffer, origins
         self._rotation = rotation
         self.sum = material.device.new_buffer(np.zeros(4 * gbuffer.count, np.float32), 16)
@@ -102,7 +102,7 @@ class LitPart:
     def add(
         self, lighting: EnvironmentLighting, pairs: int, is_flat: bool, footprint: Footprint
     ) -> None:
-        """Adds the light of so many pairs of directions."""
+        """Adds the light of this many pairs of directions."""
         uniforms = lighting.environment.uniforms()
         has_sun = uniforms["sun"]["height"] > 0
         suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
@@ -167,8 +167,8 @@ def light_pass(
     number: int,
     footprint: Footprint,
 ) -> Floats:
-    """Light and coverage (N, 4) of one pass of so many pairs of directions, on the flat unit
-    square. Passes of other numbers have other directions: the mean of all converges."""
+    """Light and coverage (N, 4) of one pass with this many pairs of directions, on the flat unit
+    square. Each pass has other directions, by its number: the mean of all passes converges."""
     part = LitPart.upload(material, gbuffer, 1, slice(None), number * pairs)
     part.add(lighting, pairs, is_flat=True, footprint=footprint)
     return part.light()

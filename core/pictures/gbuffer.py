@@ -40,7 +40,7 @@ class Camera:
     x: float = 0.0
     """Centre of the visible part: -1 is the left edge of the whole picture, 1 the right edge."""
     y: float = 0.0
-    """The same from bottom to top."""
+    """Centre of the visible part: -1 is the bottom edge, 1 the top edge."""
     elevation: float = 40.0
     """Degrees from which a mesh is seen from above."""
 
@@ -66,7 +66,7 @@ class Background:
 
     camera: Camera
     to_world: NDArray[np.float64]
-    """From the picture's axes to those of light."""
+    """Rotation from the picture's axes to those of light."""
 
     def rays(self, size: int) -> NDArray[np.float64]:
         """Unit directions (size * size, 3) from the eye through each pixel, row 0 at the top."""
@@ -88,7 +88,7 @@ class GBuffer:
     normal: Floats
     to_eye: Floats
     rotation: NDArray[np.float64]
-    """From the axes of `position` to those of the frames and of light."""
+    """Rotation from the axes of `position` to those of the frames and of light."""
     shadow_origin: Floats
     """Where shadow rays start, in the axes of `position`."""
     background: Background
@@ -221,7 +221,7 @@ class PlacedMesh:
         self._plane = placed[..., :2] / self._z[..., None] / np.tan(_FIELD_OF_VIEW / 2)
 
     def gbuffer(self, size: int, camera: Camera) -> GBuffer:
-        """The part that a camera of the same turn and pitch sees."""
+        """The part that a camera with the same turn and pitch sees."""
         mesh, rotation, z = self._mesh, self._rotation, self._z
         moved = (self._plane - (camera.x, camera.y)) * (size / 2 * camera.zoom)
         screen = moved * (1, -1) + size / 2

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     """Unit directions and colours."""
 
     Prepare = Callable[[DeviceMaterial, View, int], tuple[DeviceMaterial, Footprint]]
-    """Prepares a material for a view: returns what to evaluate, and the footprint of a pixel in
-    which so many places are averaged."""
+    """Prepares a material for a view. Returns what to evaluate, and the footprint of a pixel, in
+    which this many places are averaged."""
 
 # Directions of the studio: of a quick picture, and at each sub-pixel of a fine one.
 _STUDIO_SAMPLES, _FINE_STUDIO_SAMPLES = 24, 32
@@ -52,10 +52,10 @@ _FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05
 
 @dataclass(frozen=True)
 class Effort:
-    """How finely a picture is drawn that nothing moves in."""
+    """How finely a picture is drawn while nothing moves in it."""
 
     passes: int = 12
-    """Passes under an environment, each at another place inside of a pixel."""
+    """Passes under an environment, each at another place inside the pixels."""
     pairs: int = 4
     """Pairs of directions in each of these passes."""
     studio_subpixels: int = 0
@@ -199,7 +199,7 @@ def few_lights(view: View) -> Lights:
 
 
 def file_key(name: str) -> tuple[str, int]:
-    """A key of a file with its modification time. Missing files are reported by their reader."""
+    """A file's name and modification time. Missing files are reported by their reader."""
     try:
         return name, Path(name).stat().st_mtime_ns
     except OSError:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
 
 
-# Of 100: no blocks are seen in textures, at an eighth of the bytes of a GIF.
+# Out of 100: no blocks are visible in textures, at an eighth of the bytes of a GIF.
 _QUALITY = 80
 _ANIMATION = 0x02
 _REPLACES = 0x02
@@ -54,8 +54,8 @@ def check_moving_path(path: Path) -> Path:
 
 
 def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
-    """Writes so many pictures of linear colours (H, W, 3 or 4), at `rate` a second. The path is as
-    check_moving_path found it, and gets its content at the end."""
+    """Writes `count` pictures of linear colours (H, W, 3 or 4), at `rate` a second. The file
+    appears when it is complete."""
     check_moving_path(path)
     write: Callable[[Path, Iterator[Floats], int, float], None] = {
         ".gif": _write_gif,
@@ -76,7 +76,8 @@ def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) 
 
 
 def write_webp(path: Path, frames: Iterator[NDArray[np.uint8]], rate: float) -> None:
-    """Writes pictures (H, W, 3) in sRGB that are shown again and again."""
+    """Writes an animated WebP that repeats, from pictures (H, W, 3) in sRGB. OpenImageIO compresses
+    them one by one."""
     shown, parts = 0.0, [b""]
     height = width = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -110,6 +110,6 @@ def _write(
 ) -> None:
     attributes: dict[str, Any] = {"oiio:ColorSpace": space} if space else {}
     if is_data:
-        # the fourth channel is no coverage, by which the library would divide the others
+        # the fourth channel is not coverage, by which the library would divide the others
         attributes["oiio:UnassociatedAlpha"] = 1
     write_image(path, texels, kind, attributes)

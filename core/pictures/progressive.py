@@ -23,7 +23,8 @@ class Progressive:
     def __init__(
         self, raster: Raster, tile_side: int, passes: int, new_canvas: Callable[[], Canvas]
     ) -> None:
-        """`passes` are those of the fine picture, each at another place inside of its pixels."""
+        """`passes` is the number of passes of the fine picture, each at another place inside the
+        pixels."""
         self.raster, self._most = raster, passes
         self._tiles = raster.tiles(tile_side)
         self._new_canvas = new_canvas
@@ -41,7 +42,7 @@ class Progressive:
         return [tile for tile in self._tiles if tile.left + tile.side > left and tile.left < right]
 
     def forget(self) -> None:
-        """Another material is to be drawn."""
+        """Forgets everything, for another material."""
         self.coarse = self._quick = None
         self._quick_done.clear()
         self.forget_fine()

@@ -32,7 +32,7 @@ SUBPIXELS = 2
 # Size of the sphere that measures a student. With fewer than 4 x 4 sub-pixels, single glints would
 # dominate the metrics.
 PICTURE_SIZE, PICTURE_SUBPIXELS = 256, 4
-# With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
+# With this many, the largest picture takes minutes on a fast GPU and hours on a CPU.
 MOST_STUDIO_SAMPLES = 4096
 PIXELS_AT_ONCE = 1 << 19
 # Drivers cancel a dispatch that takes seconds.
@@ -50,7 +50,7 @@ class Lighting:
     """One directional light and a studio environment."""
 
     direction: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Towards the light: x to the right, y up, z to the viewer; for a mesh, in its axes, y up."""
+    """Direction to the light: x to the right, y up, z to the eye; for a mesh, in its axes, y up."""
     colour: tuple[float, float, float] = (2.4, 2.3, 2.2)
     """Irradiance on a surface that faces the light, linear Rec.709."""
     environment: float = 0.8

@@ -44,7 +44,7 @@ _TILE_ON_CPU, _TILE_ON_GPU = 48, 512
 _PLACES_SIDE = 320
 # Pixels per texel from which a texel is drawn as a square.
 _PIXELS_A_TEXEL = 36
-# Beside the wipe, as a share of the width: it can be moved before the next picture comes.
+# Share of the width that is drawn beyond the wipe: it can be moved before the next picture comes.
 _BESIDE_WIPE = 0.02
 
 
@@ -151,8 +151,8 @@ class Renderer:
             self._look_at_sides()
 
     def compare_with(self, reference: object, resolution: int) -> bool:
-        """Shows this as the reference, at this texture resolution. Returns whether anything is
-        drawn again."""
+        """Shows this material as the reference, beside a texture with this resolution. Returns
+        whether anything is drawn again."""
         if reference is self._reference and resolution == self.resolution:
             return False
         is_other = reference is not self._reference
@@ -171,7 +171,7 @@ class Renderer:
         return self._illumination.tone(self.view)
 
     def raster_of(self, short: int) -> Raster:
-        """A raster with so many pixels on its shorter side."""
+        """A raster with `short` pixels on its shorter side."""
         return Raster.of(self._shape, short, self.view.aspect)
 
     def new_canvas(self, raster: Raster) -> Canvas:

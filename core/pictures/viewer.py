@@ -39,7 +39,7 @@ _LARGEST_ZOOM = 64.0
 _LARGEST_PITCH = 89.0
 _STEP_OF_MIP = 0.5
 _STEP_OF_EXPOSURE = 0.5
-# The first picture is that much smaller.
+# The first picture is smaller by this factor.
 _SMALLER = 4
 # Pairs of directions in a pass under an environment, and sub-pixels in the studio.
 _PAIRS_ON_CPU, _PAIRS_ON_GPU, _STUDIO_SUBPIXELS = 4, 32, 2
@@ -77,10 +77,10 @@ class Look:
     exposure: float = 0.0
     """Exposure in stops."""
     has_studio: bool = True
-    """Light by the studio or the environment, and not only by one light."""
+    """Whether the studio or the environment lights the picture, and not only one light."""
 
     def orbited(self, right: float, down: float) -> Look:
-        """After a drag by this fraction of the window's width."""
+        """The look after a drag by this fraction of the window's width."""
         camera = self.camera
         pitch = camera.pitch + _DEGREES_A_WIDTH * down
         camera = replace(
@@ -100,7 +100,7 @@ class Look:
 
     @property
     def lit(self) -> Look:
-        """What decides the light of the picture, without how it is shown."""
+        """The look without what changes only how light is shown."""
         return replace(self, wipe=0.5, shows_heat=False, exposure=0.0)
 
     def wiped(self, place: float) -> Look:
@@ -112,7 +112,7 @@ class Look:
         return replace(self, camera=camera)
 
     def pressed(self, key: str, levels: int) -> Look:
-        """After a key; unknown keys change nothing."""
+        """The look after a key; unknown keys change nothing."""
         if key in "[]":
             mip = self.mip + (_STEP_OF_MIP if key == "]" else -_STEP_OF_MIP)
             return replace(self, mip=float(np.clip(mip, 0, levels - 1)))
@@ -127,7 +127,7 @@ class Look:
 
     @property
     def light(self) -> tuple[float, float, float]:
-        """Towards the light: x to the right, y up, z to the viewer."""
+        """Direction to the light: x to the right, y up, z to the eye."""
         turn, height = np.radians(self.light_turn), np.radians(self.light_height)
         level = float(np.cos(height))
         return float(np.sin(turn)) * level, float(np.sin(height)), float(np.cos(turn)) * level

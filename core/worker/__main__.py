@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.progress import Event
 
-# Seconds for the last commands after the parent is gone, and for the last events.
+# Seconds for the last commands after the parent has ended, and for the last events.
 _GRACE = 1.0
 _FLUSH = 1.0
 # The exit code of a program whose output is closed, as that of `bake --json`.
@@ -87,7 +87,7 @@ def _listen(inbox: Inbox, stream: BinaryIO, ending: Termination) -> None:
     try:
         inbox.read(stream)
     finally:
-        # The parent is gone: the session gets a quit, and nobody waits for long work.
+        # The parent has ended: the session gets a quit, and nobody waits for long work.
         ending.request_end(_GRACE)
 
 

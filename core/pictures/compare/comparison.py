@@ -39,7 +39,7 @@ class Comparison:
     picture: Floats
     """The reference, the other and the heat map in a row, in linear light."""
     psnr: float
-    """In dB."""
+    """PSNR in dB."""
     flip: float
     """Mean FLIP."""
 

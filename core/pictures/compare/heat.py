@@ -56,7 +56,7 @@ _ROWS = {
 _INK, _GROUND = 0.75, 0.01
 # In smaller pictures, the bar would cover too much.
 _LEAST_SIDE = 96
-# Of the bar, as parts of the picture's height.
+# Height, width and margin of the bar, as shares of the picture's height.
 _HEIGHT, _WIDTH, _MARGIN = 0.42, 0.035, 0.03
 
 
@@ -70,7 +70,7 @@ def difference(reference: Floats, other: Floats) -> Floats:
 
 
 def automatic_top(errors: Floats) -> float:
-    """The end of a scale that holds nearly all errors, however small they are."""
+    """The end of a scale that contains nearly all errors, however small they are."""
     largest = float(np.percentile(errors, _PERCENTILE)) if errors.size else 0.0
     return next((top for top in _TOPS if largest <= top * _ROUNDED), _TOPS[-1])
 
@@ -83,8 +83,8 @@ def heat_colours(errors: Floats, top: float = LOCKED_TOP) -> Floats:
 
 
 def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:
-    """The ticks of a scale from 0 to `top`: values, and their labels in percent. Larger errors have
-    the last colour, too, which its label shows."""
+    """The ticks of a scale from 0 to `top`: values, and their labels in percent. The label of the
+    last tick shows that larger errors have the same colour."""
     percent = 100 * top
     magnitude = 10.0 ** math.floor(math.log10(percent / _MOST_TICKS))
     step = next(

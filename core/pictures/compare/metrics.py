@@ -24,7 +24,7 @@ PSNR_LIMIT = 100.0
 # Errors that no eye sees.
 INDISTINGUISHABLE_LOG_MAE, INDISTINGUISHABLE_PSNR, INDISTINGUISHABLE_FLIP = 3e-4, 55.0, 0.005
 LARGEST_BIAS = 0.005
-# Of a place that reflects nothing, so that its error is a number.
+# Least light of a place: the error of one that reflects nothing would be infinite.
 _LEAST_LIGHT = 1e-6
 _OPENMP_THREADS = "OMP_NUM_THREADS"
 
@@ -43,7 +43,7 @@ class SampleMetrics:
     """Mean |p - r| / ((p + r) / 2 + 0.001)."""
 
     bias: float
-    """Sum of p by the sum of r, minus 1: the share of the light that is gained or lost."""
+    """Sum of p over the sum of r, minus 1: the share of the light that is gained or lost."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class PictureMetrics:
     """Errors of a picture, in display values."""
 
     psnr: float
-    """In dB, of display values from 0 to 1."""
+    """PSNR in dB, of display values from 0 to 1."""
 
     ldr_flip: float
     """Mean FLIP, 0 to 1."""
@@ -71,7 +71,7 @@ class SkyMetrics:
     """The largest error of a place."""
 
     bias: float
-    """All light of the student by all light of the teacher, minus 1."""
+    """All light of the student over all light of the teacher, minus 1."""
 
 
 def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetrics:
@@ -126,8 +126,8 @@ def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMet
 
 
 def measure_light(prediction: FloatArray, reference: FloatArray) -> SkyMetrics:
-    """Compares light that the same places reflect, [N, 3]. The error of a place is the sum over
-    channels of the absolute difference, by the sum of the reference."""
+    """Compares light that the same places reflect, [N, 3]. The error of a place is the sum of the
+    absolute differences of its channels, over the sum of the reference."""
     p, r = _pair(prediction, reference)
     errors = np.abs(p - r).sum(1) / np.maximum(r.sum(1), _LEAST_LIGHT)
     return SkyMetrics(

@@ -117,7 +117,7 @@ class Verdict:
     """What a bake is worth to somebody who looks at it."""
 
     dots: int
-    """1 to 5."""
+    """The number of dots, 1 to 5."""
     text: str
     """`Very good; highlights slightly soft`."""
     figures: tuple[Judged, ...]
@@ -166,7 +166,7 @@ def _in_words(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int
     if dots == MOST_DOTS:
         return _WORDS[dots]
     bias = figures["bias"].value if "bias" in figures else 0.0
-    # highlights are narrow: they hardly change FLIP, and much the light and the PSNR
+    # highlights are narrow: they change FLIP little, but light and PSNR much
     soft = [("psnr", "highlights {}soft"), ("ldr_flip", "fine detail {}soft")]
     if grades["ldr_flip"] == BAND_NAMES.index(POOR):
         soft.reverse()

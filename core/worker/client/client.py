@@ -60,7 +60,7 @@ class Health:
     state: str
     """`starting`, `well`, `silent` (running without a response or progress), or `gone`."""
     reason: str = ""
-    """The reason for people, if it is not well."""
+    """Why the worker is not well, in words for people."""
     is_unfit: bool = False
     """Whether its Python cannot run it."""
 
@@ -190,7 +190,7 @@ class WorkerClient:
         self._output_ended = True
 
     def _note(self, header: dict[str, Any]) -> bool:
-        """Records signs of life; whether others need the message."""
+        """Records signs of life. Returns whether others need the message."""
         event = header.get("event")
         if event == "alive":
             self._stalled = _number(header.get("stalled"), 0.0)
@@ -249,7 +249,7 @@ def processor_seconds(process: int) -> float | None:
     """CPU time of a process so far; None where the system does not report it."""
     if sys.platform.startswith("linux"):
         try:
-            # the program's name is in brackets and may contain anything
+            # the name of the program is in brackets and may contain anything
             fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
         except (OSError, IndexError):
             return None

@@ -57,7 +57,7 @@ PROGRESS, FINISHED, FAILED = "progress", "finished", "failed"
 
 
 def describe_unfit(python: str) -> str:
-    """Why a Python cannot run the worker, who has named it, and the remedy; empty if it can."""
+    """Why a Python cannot run the worker, which setting names it, and the remedy; empty if it can."""
     why = why_unfit(python, ("verdigris", *NEEDED))
     if not why:
         return ""
@@ -67,7 +67,7 @@ def describe_unfit(python: str) -> str:
 
 
 def require_fit_python() -> str:
-    """The interpreter for bakes, for callers that may wait: it is tried first."""
+    """The interpreter for bakes. It is tried first, for callers that may wait."""
     python = require_worker_python()
     why = "" if python == sys.executable else describe_unfit(python)
     if why:
@@ -200,7 +200,7 @@ class SetUp:
         process.wait()
 
     def _finish(self) -> str:
-        """The interpreter of the new environment, which is from now on that of this machine."""
+        """The interpreter of the new environment. From now on this machine uses it."""
         assert self._process is not None
         if self._process.returncode:
             tail = " ".join(line for line in self._tail if line)
@@ -214,7 +214,7 @@ class SetUp:
         except VerdigrisError:
             found = ""
         if found != made:
-            # a read-only tree, or a setting or a variable that names another one
+            # a read-only tree, or a setting or a variable that names another interpreter
             save_python(Path(made))
         return made
 
@@ -243,7 +243,7 @@ class SetUp:
 
 
 def require_python() -> str:
-    """A Python of a supported version. That of the application is the last choice, as an
+    """A Python with a supported version. The Python of the application is the last choice: an
     environment made with it needs the application."""
     for python in dict.fromkeys(_candidates()):
         if not why_unfit(python, ("venv", "ensurepip")):
@@ -255,7 +255,7 @@ def require_python() -> str:
 
 
 def own_folder() -> Path:
-    """The folder for data of Verdigris, if that of the plug-in is read-only."""
+    """The folder for data of Verdigris, if the folder of the plug-in is read-only."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("verdigris", False))
@@ -304,7 +304,7 @@ def _parse(text: str) -> dict[str, Any] | None:
 
 
 def _made_by(program: Path | None) -> Path:
-    """The interpreter that a program makes without saying so."""
+    """The interpreter that a program makes without naming it."""
     assert program is not None
     if program.name == BOOTSTRAP_PROGRAM:
         return python_in(program.parent.parent / ".venv")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # Shorter side of the picture that comes at once.
 COARSE = 128
-# Shorter sides of live pictures. The first is the least; only the viewport can be smaller.
+# Shorter sides of live pictures. Only a smaller viewport has a picture smaller than the first.
 LIVE_SIZES = (128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 # A network that is drawn in place has no larger pictures: what is prepared once for them would take
 # hundreds of megabytes.
@@ -93,7 +93,7 @@ class LiveDrawing:
     def __init__(
         self, renderer: Renderer, materials: ShownMaterials, clock: Callable[[], float]
     ) -> None:
-        """Draws in the view of the renderer, as much of it as is in sight."""
+        """Draws what is in sight in the view of the renderer."""
         self._renderer, self._materials, self._clock = renderer, materials, clock
         self._seconds_a_pixel: float | None = None
         self.forget()
@@ -119,7 +119,7 @@ class LiveDrawing:
         return self._parts is not None
 
     def begin(self, student: Student | LiveNetwork, seconds: float) -> None:
-        """Begins a picture, of the largest size that takes at most so long."""
+        """Begins a picture with the largest size that takes at most this long."""
         self._begin(student, self._fitting(student, seconds))
 
     def _begin(self, student: Student | LiveNetwork, size: int) -> None:
@@ -142,14 +142,14 @@ class LiveDrawing:
         return is_whole
 
     def draw_at_once(self, student: Student | LiveNetwork) -> list[Shown]:
-        """A whole picture of the smallest size."""
+        """A whole picture with the smallest size."""
         self._begin(student, min(LIVE_SIZES[0], self._renderer.view.size))
         while not self.advance():
             pass
         return self.pictures()
 
     def pictures(self) -> list[Shown]:
-        """The picture that has become whole, with its difference to the reference."""
+        """The picture that is whole now, with its difference to the reference."""
         sized, view = self._sized[self._size], self._renderer.view
         sharp = min(1.0, self._size / view.size)
         shown = [Shown(NEURAL, sized.neural.pixels(), sharp, 0.0)]
@@ -257,8 +257,8 @@ class PreparedPlaces:
         level: int = 0,
         live: Floats | None = None,
     ) -> None:
-        """For networks of this layout. `uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3), and
-        `live` (N, live inputs)."""
+        """Prepares them for networks with this layout. `uv` is (N, 2), `wi` (N, directions, 3),
+        `wo` (N, 3), and `live` (N, live inputs)."""
         spec, layout = network.decoder.spec, network.layout
         self.count, self.directions = len(wi), wi.shape[1]
         self.parts: int = max(1, -(-self.count // _POINTS))
@@ -322,7 +322,7 @@ class LitPixels:
         is_lit = wi[..., 2] > 0
         colours = np.stack([colour for _, colour in lights])
         self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
-        # any valid direction: no light comes from there
+        # any valid direction will do: no light comes from there
         wi[~is_lit] = (0.0, 0.0, 1.0)
         values = np.tile(np.array(live, np.float32), (len(wi), 1))
         self._places = PreparedPlaces(network, gbuffer.uv, wi, wo, level, values)

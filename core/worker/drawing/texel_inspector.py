@@ -45,7 +45,7 @@ class RollingErrors:
         self._of_parts: dict[int, NDArray[np.float64]] = {}
 
     def advance(self, student: Student | LiveNetwork) -> bool:
-        """Updates a part; whether it was the last one."""
+        """Updates a part. Returns whether it was the last one."""
         until = min(self._next + _SAMPLES_AT_ONCE, len(self._prediction))
         while self._next < until:
             start, self._next = self._next, self._predict(student, self._next)
@@ -77,7 +77,7 @@ class RollingErrors:
         return part.stop
 
     def figures(self) -> SampleMetrics | None:
-        """Errors of all samples, some from a moment ago; None before the first pass."""
+        """Errors of all samples, some of them a moment old; None before the first pass."""
         if not self._is_whole:
             return None
         log_mae, wrong, smape, gained, energy = np.sum(list(self._of_parts.values()), axis=0)
@@ -118,7 +118,7 @@ def weigh_places(importance: Floats | None, focus: Focus, seen_uv: Floats) -> Fl
 
 
 def _painted(importance: Floats | None) -> Floats:
-    """The weights above the lowest."""
+    """The weights, less the lowest one."""
     if importance is None or importance.min() == importance.max():
         raise ProtocolError("nothing is painted: raise the weight of a part, or train everywhere")
     return np.asarray(importance - importance.min(), np.float32)

@@ -45,7 +45,8 @@ class Command:
     """A command to the worker."""
 
     def as_json(self) -> dict[str, Any]:
-        """Its header, without fields that have their default. A request is spread in it."""
+        """The header of the command, without fields that have their default. A request is spread in
+        it."""
         values = {
             item.name: value
             for item in fields(self)
@@ -73,10 +74,10 @@ class Open(Command):
     search: tuple[str, ...] = ()
     confined: bool = False
     material: str = ""
-    """By default the first material that can be baked."""
+    """The material; by default the first one that can be baked."""
     device: str = ""
     live: tuple[str, ...] = ()
-    """Inputs that stay open, as of `bake --live`."""
+    """Inputs that stay open, as for `bake --live`."""
     payload: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class Show(Command):
 
 @dataclass(frozen=True)
 class Forecast(Command):
-    """Measures the cost of the open material, baked and not; takes a few seconds."""
+    """Measures the cost of the open material and of its bake. This takes a few seconds."""
 
     request: BakeRequest = field(default_factory=BakeRequest)
 
@@ -141,11 +142,11 @@ class Ladder(Command):
     """The name of a mesh from `SetMesh`, or a file."""
     rungs: tuple[str, ...]
     size: int = 256
-    """Texels a side of textures."""
+    """Texels per side of the textures."""
     lit_by: str = ""
     """An environment, by name or file; by default the studio."""
     preset: str = ""
-    """Of the bake of the neural rung."""
+    """The preset of the neural rung's bake."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,7 @@ class SetImportance(Command):
 
     @classmethod
     def of(cls, weights: NDArray[np.float32] | None) -> SetImportance:
-        """The command for an array, or for none."""
+        """The command for an array of weights; None resets them."""
         if weights is None:
             return cls()
         height, width = weights.shape
@@ -244,7 +245,7 @@ class SetView(View, Command):
 
 @dataclass(frozen=True)
 class Range(Command):
-    """Draws small pictures over the range of a live input, under the light of the view."""
+    """Draws small pictures over the range of a live input, in the light of the view."""
 
     input: int = 0
     """The number of the live input; the others have their values of the view."""
@@ -258,7 +259,7 @@ class Range(Command):
 
 @dataclass(frozen=True)
 class SetMesh(Command):
-    """A mesh of the host's scene: floats of its triangles' corners, all positions (3 a corner),
+    """A mesh of the host's scene as floats of its triangles' corners: all positions (3 a corner),
     then all normals (3), then all uvs (2)."""
 
     name: str

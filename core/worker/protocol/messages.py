@@ -20,7 +20,7 @@ _SHOWN = 80
 
 
 class ProtocolError(VerdigrisError):
-    """An invalid message, or one of another protocol version."""
+    """An invalid message, or one in another version of the protocol."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Fault:
-    """Input that could not be read."""
+    """Input that cannot be read."""
 
     text: str
     is_fatal: bool = False

@@ -36,7 +36,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _CHUNK = 1 << 16
 # Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
 _LONGEST_WAIT = 0.2
-# Of successive commands of these types, only the last is kept.
+# If commands with one of these types follow each other, only the last is kept.
 _REPLACEABLE = (SetView, SetImportance, Range)
 # Seconds between heartbeats.
 INTERVAL = 0.4
@@ -69,9 +69,9 @@ def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Outbox:
-    """Writes messages in its own thread, so that a slow reader does not slow the training. Of
-    waiting messages with the same `replaces`, only the newest is kept. When the reader closes the
-    output, `on_closed` is called once, in that thread."""
+    """Writes messages in its own thread, so that a slow reader does not slow the training. If
+    several messages with the same `replaces` wait, only the newest is kept. When the reader closes
+    the output, `on_closed` is called once, in that thread."""
 
     def __init__(self, stream: BinaryIO, on_closed: Callable[[], None]) -> None:
         self._stream = stream

@@ -18,7 +18,7 @@ PREPARING = "preparing"
 TRAINING = "training"
 PAUSED = "paused"
 FINISHING = "finishing"
-# A bundle of a stopped bake is written; measuring and rewriting it gives way to other commands.
+# The bundle of a stopped bake is written; measuring and rewriting it gives way to other commands.
 REFINING = "refining"
 DONE = "done"
 FAILED = "failed"
@@ -49,7 +49,7 @@ class State(Event):
 
     state: str
     doing: str
-    """A description for people, or empty."""
+    """What the worker does, in words for people, or empty."""
     patience: float
     """Seconds of silence, or without progress, that are normal until the next state."""
 
@@ -64,7 +64,7 @@ class Error(Event):
     kind: str = ""
     """The class of the error."""
     is_fatal: bool = False
-    """Whether the worker ends."""
+    """Whether the worker ends with it."""
 
     def __post_init__(self) -> None:
         # a refused name can be as long as a line, and the event is a line, too
@@ -97,12 +97,12 @@ class Shown(Event):
 
 @dataclass(frozen=True)
 class Fitting(Event):
-    """What a ladder is at."""
+    """The progress of a ladder."""
 
     what: str
     """A rung, or a step such as `views`."""
     part: float
-    """From 0 to 1."""
+    """The completed part, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Fitted(Event):
 
     folder: str
     report: Mapping[str, Any]
-    """As in ladder.json."""
+    """The report, as in ladder.json."""
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,11 @@ class Opened(Event):
     name: str
     chosen: str
     materials: tuple[Mapping[str, Any], ...]
-    """Reports as of `verdigris inspect --json`."""
+    """Reports, as from `verdigris inspect --json`."""
     device: str
     trainer: str
     live: tuple[Mapping[str, Any], ...] = ()
-    """The live inputs that are open, as in manifests; `request` is that of `bake --live`."""
+    """The live inputs that are open, as in manifests. `request` is the text for `bake --live`."""
 
 
 @dataclass(frozen=True)
@@ -135,17 +135,17 @@ class Forecast(Event):
     texture_bytes: int
     decoder_bytes: int
     source_texture_bytes: int | None = None
-    """Images of the graph with mips, as they are; None if unknown."""
+    """Bytes of the graph's images with mips, as they are; None if unknown."""
     source_compressed_bytes: int | None = None
-    """The same, block-compressed."""
+    """Bytes of the graph's images with mips, block-compressed."""
     may_be_smaller: bool = False
-    """The bake chooses the size of the texture: these are the most bytes."""
+    """Whether the bake chooses the size of the texture. The bytes are then the most."""
     nanoseconds: float | None = None
-    """Time of an evaluation on this device; None unless measured."""
+    """Nanoseconds of an evaluation on this device; None unless measured."""
     source_nanoseconds: float | None = None
-    """Time of an evaluation of the material's graph."""
+    """Nanoseconds of an evaluation of the material's graph."""
     verdict: str = ""
-    """Whether a bake is worthwhile, for people."""
+    """Whether a bake is worthwhile, in words for people."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Plan(Event):
     """The phases of a bake, in order."""
 
     parts: tuple[Mapping[str, Any], ...]
-    """Each has the `name` of the phase, and `first` and `last`: the range of its steps."""
+    """Each part has the `name` of the phase, and `first` and `last`: the range of its steps."""
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,13 @@ class Weighted(Event):
     """Training uses the last weights."""
 
     step: int
-    """The end of the first run of steps with them."""
+    """The last step of the first run with them."""
 
 
 @dataclass(frozen=True)
 class Errors(Event):
-    """Errors of the first material on held-out samples, several times a second, some of them from a
-    moment ago. `metrics` are rarer and evaluate all samples at once."""
+    """Errors of the first material on held-out samples, several times a second. Some of them are a
+    moment old. `metrics` are rarer and evaluate all samples at once."""
 
     step: int
     log_mae: float
@@ -191,20 +191,20 @@ class Pixels(Event):
 
     @property
     def replaces(self) -> str:
-        """Of waiting messages with the same text, only the newest is kept."""
+        """If several messages with the same text wait, only the newest is kept."""
         return type(self).__name__
 
 
 @dataclass(frozen=True, eq=False)
 class Picture(Pixels):
     """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top. The part `heat`
-    has the difference of display values, (height, width, 1): 65,535 is 100%."""
+    contains the difference of display values, (height, width, 1): 65,535 is 100%."""
 
     array: NDArray[np.uint8] | NDArray[np.uint16]
     part: str
     """`reference`, `neural`, `heat`, or `texture`: the material on the unit square."""
     view: int
-    """The number of its view."""
+    """The number of the view that it shows."""
     step: int
     sharp: float
     """1 for a complete picture in full size."""

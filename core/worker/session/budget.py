@@ -14,8 +14,8 @@ _MOST_DEBT = 0.5
 
 
 class ProcessClock:
-    """A clock of this process' work, in seconds of an otherwise idle machine: on a busy one,
-    elapsed time says little. For work on processors only."""
+    """A clock for the work of this process, in seconds of an otherwise idle machine: on a busy one,
+    elapsed time says little. It measures work on the CPU only."""
 
     def __init__(self) -> None:
         self._cores = usable_processors()
@@ -31,8 +31,8 @@ class ProcessClock:
 
 
 class Turns:
-    """Turns of two kinds of work: the second gets as much time as the first has taken, up to a
-    limit, and begins."""
+    """Turns of two kinds of work. The second one begins, and then gets as much time as the first
+    one has taken, up to a limit."""
 
     def __init__(self, most: float = 1.0) -> None:
         self._most = self._owed = most
@@ -77,12 +77,12 @@ class Budget:
         return self.allows(0.0)
 
     def allows(self, debt: float) -> bool:
-        """Whether time may be spent that is saved afterwards."""
+        """Whether time may be spent in advance, up to this debt."""
         self._save(0.0)
         return self._credit > -debt
 
     def charge(self, seconds: float) -> None:
-        """Charges time. More than was saved must be saved afterwards."""
+        """Charges time. What was not saved before must be saved afterwards."""
         self._save(seconds)
         self._credit = max(-_MOST_DEBT, self._credit - seconds)
         self.spent += seconds

@@ -40,7 +40,7 @@ def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ())
 
 
 def recipe_for(teacher: Teacher, request: BakeRequest | None = None) -> Recipe:
-    """The recipe of a bake that was not begun yet; by default that of the preset."""
+    """The recipe of a bake that has not begun; by default the recipe of the preset."""
     from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.baking.state.trainers import choose_trainer
 

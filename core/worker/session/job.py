@@ -130,7 +130,7 @@ class Job:
         self.control.set_importance(weights)
 
     def takes_new_weights(self) -> bool:
-        """Whether other weights are in use than at the last call."""
+        """Whether the weights in use differ from those at the last call."""
         weights = self.run.options.importance if self.run else self._weights
         is_new, self._weights = weights is not self._weights, weights
         return is_new

@@ -45,9 +45,9 @@ _MOST_FOR_A_VIEW = 0.03
 _ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
 _PERIOD = 1.8
-# Live pictures of a view before more of its reference is drawn: the first is coarse.
+# Live pictures of a view before more of its reference is drawn.
 _BEFORE_REFERENCE = 2
-# Seconds of drawing the reference for each of live pictures, until it is whole.
+# Seconds of drawing the reference for each second of live pictures, until it is whole.
 _OF_REFERENCE = 0.4
 
 
@@ -172,7 +172,7 @@ class LivePictures:
         self._charge_request(begun)
 
     def range_pictures(self, command: Range) -> RangeDrawn:
-        """Small pictures over the range of a live input: of the student, once it is trained."""
+        """Small pictures over the range of a live input. They show the student, once it is trained."""
         begun = self._clock()
         student = None if self._is_training else self.student
         pixels = self._materials.range_pictures(student or self._teacher, self._view, command)
@@ -180,7 +180,7 @@ class LivePictures:
         return RangeDrawn(pixels, command.input, "reference" if student is None else "neural")
 
     def _charge_request(self, begun: float) -> None:
-        """Charges what was drawn on request since then."""
+        """Charges the time since `begun`, in which a request was drawn."""
         # may exceed the budget, but the next live picture must come soon
         if not self._budget.is_left:
             self._budget.start()
@@ -292,8 +292,8 @@ class LivePictures:
             self._post(ErrorMap(self._errors.map(), run.step))
 
     def _is_numpy(self, run: Run) -> bool:
-        """Whether the training network can be evaluated in place. Beside a graphics card the device
-        draws it, under the same light as the reference."""
+        """Whether the training network can be evaluated in place. On a GPU, the device draws it, in
+        the same light as the reference."""
         return hasattr(run.learner.trainer, "live") and self._teacher.device.is_software
 
     def _learn_again(self) -> None:

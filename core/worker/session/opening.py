@@ -103,8 +103,8 @@ def _read(command: Open) -> Document:
 def _wanted(
     document: Document, material: str, texts: Sequence[str]
 ) -> tuple[list[WantedInput], tuple[str, ...]]:
-    """The requests that the material can fulfil, and why others cannot be. An input that a document
-    has lost must not keep it from being opened."""
+    """The requests that the material can fulfil, and why others cannot be fulfilled. A document
+    that has lost an input is opened nevertheless."""
     from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted, parse_wanted
 
@@ -148,5 +148,5 @@ def trainer_of(opened: OpenDocument) -> str:
 
 
 def live_facts(teacher: Teacher) -> tuple[Mapping[str, Any], ...]:
-    """The live inputs of a teacher for the other side."""
+    """The live inputs of a teacher, as the panel gets them."""
     return tuple({**each.as_json(), "request": str(each.wanted)} for each in teacher.live_inputs)

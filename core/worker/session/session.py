@@ -387,7 +387,7 @@ class Session:
         return self._pictures is None or self._pictures.is_complete
 
     def _leave_refining(self) -> None:
-        """Ends the refinement of a result that is written already, for other work."""
+        """Ends the refinement of a result that is already written, for other work."""
         if self.state == worker_events.REFINING:
             self.close()
             self._enter(worker_events.DONE)

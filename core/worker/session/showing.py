@@ -63,7 +63,7 @@ class RequestedView:
             pictures.look(self._view, is_new=True)
 
     def _keep_showing(self, refused: commands.SetView, failure: VerdigrisError) -> None:
-        """Posts why a view is refused, and the view that stays."""
+        """Posts why a view is refused, and which view stays."""
         view = self._view
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
         if isinstance(failure, LightingError):
@@ -81,7 +81,7 @@ class ShownBundle:
     student: Student
     resolution: int
     live: tuple[LiveInput, ...]
-    """Its own live inputs, which need not be those of the open material."""
+    """The live inputs of the bundle, which may differ from those of the open material."""
 
 
 def open_students(
