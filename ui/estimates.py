@@ -25,7 +25,7 @@ _DOTS = {
     "numpy": {"draft": (2, 3), "standard": (3, 3), "final": (3, 4)},
 }
 _ANY_DOTS = (2, 4)
-# A machine is not known before its first bake: up to so many times faster or slower.
+# Before its first bake a machine may be this many times faster or slower.
 _UNKNOWN = 2.0
 _LEAST_SPREAD, _MOST_SPREAD = 1.15, 2.0
 _MOST_OUTCOMES, _MOST_LIKE = 30, 5
@@ -43,7 +43,7 @@ class Prediction:
     loaded_bytes: int
     dots: tuple[int, int]
     is_learnt: bool
-    """Whether bakes on this machine are behind the time."""
+    """Whether the time comes from bakes on this machine."""
     is_size_open: bool = False
     """Whether the bake may choose a smaller texture."""
 
@@ -71,7 +71,7 @@ class Outcome:
 
 
 class Predictions:
-    """The outcomes of bakes on this machine, and what they tell of the next one."""
+    """The outcomes of bakes on this machine, which predict the next one."""
 
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []
@@ -106,8 +106,8 @@ class Predictions:
             del self.outcomes[:-_MOST_OUTCOMES]
 
     def _ratios(self, trainer: str, network: str, estimated: float) -> list[float]:
-        """Real by estimated times of bakes that are most like this one: of the same decoder, if
-        there are any, and as long. Short ones tell of the time besides training."""
+        """Real times over estimated times, of the bakes that are most like this one: as long, and
+        with the same decoder if there are any. Short bakes show the time besides training."""
         own = [each for each in self.outcomes if each.trainer == trainer]
         same = [each for each in own if each.network == network] or own
         # the newest first, where they are as long
@@ -133,7 +133,7 @@ class Predictions:
 
 
 def compare(predicted: Prediction, seconds: float) -> str:
-    """How far off a prediction was: `12% longer than predicted`."""
+    """How wrong a prediction was: `12% longer than predicted`."""
     off = seconds / predicted.seconds - 1
     if abs(off) < 0.05:
         return "as predicted"
@@ -166,7 +166,7 @@ class BakeClock:
 
 
 class TimeLeft:
-    """The range of the end, in seconds since the start of a bake."""
+    """The range in which a bake ends, in seconds since its start."""
 
     def __init__(self) -> None:
         self._predicted: Prediction | None = None

@@ -35,7 +35,7 @@ _VISIBLE_LINES = 8
 
 
 class SetUpBox(QFrame):
-    """A message with a button; during the set-up a progress bar and the present line."""
+    """A message with a button. During the set-up it has a progress bar and the present line."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class SetUpBox(QFrame):
         for widget in (self.bar, self.cancel):
             widget.setVisible(is_running)
         self.cancel.setEnabled(not set_up.is_cancelling)
-        # a range of nothing shows that something happens
+        # an empty range shows that something happens
         self.bar.setRange(0, 0 if set_up.part is None else _STEPS)
         self.bar.setValue(round(_STEPS * (set_up.part or 0.0)))
         last = self._last_line() if is_running else ""
@@ -124,7 +124,7 @@ class SetUpBox(QFrame):
 
 
 class SelftestOffer(QFrame):
-    """A line with a button. It is shown if the application was not tested or offered before."""
+    """A line with a button, in an application where the self-test was never offered."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()

@@ -50,7 +50,7 @@ class Memory:
         self._settings.setValue("outcomes", json.dumps({"bakes": outcomes}))
 
     def live(self) -> dict[str, tuple[str, ...]]:
-        """Live inputs of materials by their identities, those of the last one at the end."""
+        """Live inputs of materials by their identities, the last material at the end."""
         found = self._read_json("live")
         return {
             name: tuple(map(str, texts)) for name, texts in found.items() if isinstance(texts, list)
@@ -61,7 +61,7 @@ class Memory:
         self._settings.setValue("live", json.dumps({name: [*texts] for name, texts in last}))
 
     def recent(self) -> list[Path]:
-        """Documents that were open before, the last one first, if they still exist."""
+        """Documents that were open before and still exist, the last one first."""
         found = self._read_json("recent").get("files")
         paths = [Path(each) for each in found if isinstance(each, str)] if found else []
         return [path for path in paths if path.is_file()][:_MOST_RECENT]
@@ -71,7 +71,7 @@ class Memory:
         self._settings.setValue("recent", json.dumps({"files": [str(each) for each in paths]}))
 
     def note_bundle(self, document: Path, bundle: Path) -> None:
-        """Keeps where the last result of a document is, for its picture in lists."""
+        """Keeps the path of a document's last result, for its picture in lists."""
         known = self._read_json("bundles")
         recent = {str(each) for each in self.recent()}
         kept = {name: where for name, where in known.items() if name in recent}

@@ -28,7 +28,7 @@ TICK_MS = 40
 OWN_WINDOW = "verdigris_own_window"
 # A narrower panel has one column.
 _WIDE_FROM = 760
-# Of the second column: a share of the width, within limits.
+# The width of the second column: a share of the whole, within limits.
 _SIDE_SHARE, _SIDE_WIDTHS = 0.32, (400, 560)
 # The share of the viewport in the height of one column.
 _VIEW_SHARE = 0.45
@@ -90,8 +90,8 @@ class Panel(QWidget):
             self.model.refresh_materials()
 
     def _wear(self) -> None:
-        """Takes the colours of the present palette. A window of its own has them already, and to
-        style all widgets twice takes a second."""
+        """Takes the colours of the present palette. A window of its own already has them, and
+        styling all widgets twice takes a second."""
         if not self.window().property(OWN_WINDOW):
             wear_sheet(self)
 
@@ -148,7 +148,7 @@ class Panel(QWidget):
             self._divide()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """That of one column, which a narrow panel has."""
+        """The hint for one column, which a narrow panel has."""
         hint = super().minimumSizeHint()
         return QSize(
             min(hint.width(), self.side.minimumSizeHint().width() + 2 * GAP), hint.height()
@@ -206,7 +206,7 @@ class Panel(QWidget):
         memory.store_text("more", "yes" if self.pages.settings.more.isChecked() else "no")
 
     def _store_outcomes(self) -> None:
-        """At once, as a host may end without closing the panel."""
+        """Stores them at once, as a host may end without closing the panel."""
         self._memory.store_outcomes(self.model.state.times.predictions.as_json())
 
     def _store_live(self) -> None:
@@ -229,7 +229,7 @@ class Panel(QWidget):
         super().closeEvent(event)
 
     def _close_window(self) -> None:
-        """Closes the window of its own, or the panel inside of a host's window."""
+        """Closes the panel's own window, or the panel inside a host's window."""
         window = self.window()
         (window if window.property(OWN_WINDOW) else self).close()
 

@@ -10,7 +10,7 @@ from typing import Any, overload
 INFO, WARNING, ERROR = "info", "warning", "error"
 # A notice that repeats one of the last three replaces it.
 _REPEAT_WINDOW = 3
-# Folders of a path: names may have spaces inside, but the blank before another path is none.
+# Folders in a path: names may contain spaces, but a space before another path separates the two.
 _FOLDERS = re.compile(
     r"""(?<![\w.:/\\])(?:[A-Za-z]:|~)?[\\/]{1,2}(?:[^\\/:\n"']*[^\\/:\n"'\s][\\/])+(?=[^\\/\s])"""
 )
@@ -51,7 +51,7 @@ class Notice:
 
 
 def short_paths(text: str) -> str:
-    """A text with names of files in the place of whole paths, which fill a narrow panel."""
+    """A text with file names in place of whole paths, which fill a narrow panel."""
     return _FOLDERS.sub("", text)
 
 

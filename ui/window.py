@@ -110,14 +110,14 @@ class Window(QMainWindow):
             entry.triggered.connect(lambda _=False, path=path: self.open(path))
 
     def _restore_place(self) -> None:
-        """The size and the place of the last time, on a screen that there is now."""
+        """Restores the size and the place of the last session, on a screen that is connected now."""
         stored = self._memory.layout("window")
         if stored is None or not self.restoreGeometry(stored):
             self.resize(*_SIZE)
         self._keep_on_screen()
 
     def _keep_on_screen(self) -> None:
-        """Makes the window no larger than the screen, and moves it onto it."""
+        """Makes the window no larger than the screen, and moves it inside the screen."""
         room, place = self.screen().availableGeometry(), self.geometry()
         frame = self.frameGeometry()
         room.adjust(
@@ -198,8 +198,7 @@ class Window(QMainWindow):
             self.panel.model.state.notices.add(WARNING, text)
 
     def open(self, path: Path) -> bool:
-        """Opens a document, and returns whether it could be read. If not, the present one stays
-        open."""
+        """Opens a document. Returns whether it could be read; if not, the present one stays open."""
         model = self.panel.model
         if model.link.is_busy:
             # the result would be noted in the other document
@@ -220,8 +219,8 @@ class Window(QMainWindow):
         return True
 
     def _place_dock(self) -> None:
-        """Puts the queue beside the panel, or below it in a narrow window; unless the artist has
-        moved it elsewhere."""
+        """Puts the queue beside the panel, or below it in a narrow window, unless the artist has
+        moved it."""
         wide, narrow = (
             Qt.DockWidgetArea.LeftDockWidgetArea,
             Qt.DockWidgetArea.BottomDockWidgetArea,
@@ -272,7 +271,7 @@ class Window(QMainWindow):
 
 
 def stored_theme(memory: Memory) -> str:
-    """The look that the artist has chosen; dark without a choice."""
+    """The theme that the artist has chosen; dark without a choice."""
     theme = memory.text("theme", DARK)
     return theme if theme in THEMES else DARK
 

@@ -89,7 +89,8 @@ class Dial(QWidget):
             self.box.setValue(value * self._scale)
 
     def show_unit(self, scale: float, unit: str) -> None:
-        """Shows the number in another unit, of which one of the dial's own has so many."""
+        """Shows the number in another unit. `scale` is the number of these units in one of the
+        dial's own."""
         self._scale = scale
         with blocked_signals(self.slider, self.box):
             # three digits of the largest value

@@ -23,7 +23,7 @@ _SIZE_KEYS = {Qt.Key.Key_BracketLeft: -1, Qt.Key.Key_BracketRight: 1}
 
 
 class PaintLayer:
-    """Drawn while the brush paints in the view."""
+    """The paint that is drawn while the brush paints in the view."""
 
     def __init__(self, model: PanelModel, viewport: Viewport, tools: BrushTools) -> None:
         self._model, self._viewport, self._tools = model, viewport, tools
@@ -49,7 +49,7 @@ class PaintLayer:
             self.inks = choose_inks(picture.pixels if picture is not None else None)
 
     def places(self) -> Any:
-        """The uv of the pixels, if they are those of the picture; every second of many."""
+        """The uv of the pixels, if they belong to the picture; every second one of a large picture."""
         pictures = self._model.state.pictures
         reference = pictures.parts.get("reference")
         found = pictures.places
@@ -93,8 +93,8 @@ class PaintLayer:
 
 
 class Pen(QObject):
-    """Watches a widget that is painted on. The events of a tablet pass on: Qt makes those of a
-    mouse of them."""
+    """Watches a widget that is painted on. Events of a tablet pass on: Qt turns them into events of
+    a mouse."""
 
     def __init__(self, widget: QWidget, tools: BrushTools) -> None:
         super().__init__(widget)

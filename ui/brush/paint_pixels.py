@@ -37,9 +37,8 @@ def weights_at(weights: Floats, uv: Floats) -> Floats:
 
 
 def paint_pixels(weights: Floats, inks: tuple[Ink, Ink], opacity: float) -> Pixels:
-    """Paint (height, width, 4) for the weights of pixels. More weight is hatched upwards, less
-    downwards, and what is not trained in both directions: colours alone tell some people nothing.
-    """
+    """Paint (height, width, 4) for the weights of pixels. Higher weights are hatched upwards, lower
+    ones downwards, and untrained places in both directions: some people cannot tell the colours."""
     found = np.nan_to_num(weights, nan=NORMAL_WEIGHT)
     more = np.clip((found - NORMAL_WEIGHT) / (LARGEST_WEIGHT - NORMAL_WEIGHT), 0, 1)
     less = np.clip((NORMAL_WEIGHT - found) / NORMAL_WEIGHT, 0, 1)

@@ -19,7 +19,7 @@ from verdigris.ui.qt.drawing import image_of, points_between
 from verdigris.ui.viewport.scale_bar import draw_bar
 
 WEIGHTS, ERRORS = "weights", "errors"
-# Paint is drawn with so many pixels per side, whatever the size of the map.
+# Paint is drawn with this many pixels per side, whatever the size of the map.
 _PAINT_PIXELS = 320
 _LEAST, _MOST = 160, 320
 

@@ -1,1 +1,1 @@
-"""Cards: messages in the viewport, versions, presets, the verdict, and the welcome page."""
+"""Cards and pages: messages in the viewport, versions, the verdict, and the welcome page."""

@@ -196,5 +196,5 @@ class CardOverlay(QWidget):
 
 
 def _look(card: Card) -> tuple[str, str, str, str, tuple[str, ...]]:
-    """What a card shows: its functions are new objects each time."""
+    """What a card shows. Its functions are new objects each time, and do not count."""
     return card.key, card.severity, card.text, card.detail, tuple(a.text for a in card.actions)

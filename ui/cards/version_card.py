@@ -34,7 +34,7 @@ THUMBNAIL = 64
 
 @dataclass(frozen=True)
 class _Action:
-    """A button of a card. With a state, it stays pressed while that holds."""
+    """A button of a card. With a state, it stays pressed while the state holds."""
 
     name: str
     text: str

@@ -1,4 +1,4 @@
-"""The page of a window without a document: a place to drop one, recent files, the examples."""
+"""The page of a window without a document: a place to drop a document, recent files, the examples."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ class Welcome(QScrollArea):
     def show_recent(
         self, paths: Sequence[Path], find: Callable[[Path], Path | None] = find_bundle
     ) -> None:
-        """Lists documents that were open before, with pictures of the bundles that `find` finds."""
+        """Lists documents that were open before, with the pictures of the bundles that `find`
+        returns."""
         for button in self.recent:
             self._recent.removeWidget(button)
             button.deleteLater()
@@ -125,7 +126,7 @@ class Welcome(QScrollArea):
 
 
 def example(name: str) -> Path:
-    """The document of an example; a packaged Verdigris has none."""
+    """The document of an example. A packaged Verdigris does not contain it."""
     return _REPOSITORY / "examples" / f"{name}.mtlx"
 
 

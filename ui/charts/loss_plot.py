@@ -17,14 +17,14 @@ from verdigris.ui.widgets.wording import PHASES
 _LABEL_HEIGHT = 22
 _BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
 _MOST_GHOSTS = 5
-# Dots of the error: many of them would hide the line.
+# The most dots of the error: more would hide the line.
 _DOT, _SMALL_DOT, _MANY = 6, 3, 25
 # The smallest part of all steps that is shown, and the room to the right of the last step.
 _LEAST_PART, _ROOM = 1 / 32, 1.25
 
 
 class DecadeAxis(pyqtgraph.AxisItem):
-    """On a log scale, labels 1, 2 and 5 of each decade, or fewer if there is little room."""
+    """A log scale that labels 1, 2 and 5 of each decade, or fewer if there is little room."""
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
         if not self.logMode:
@@ -48,8 +48,8 @@ class DecadeAxis(pyqtgraph.AxisItem):
 
 
 class LossPlot(QWidget):
-    """The error is the main curve: a bake is judged by it. The loss has a scale of its own, as the
-    two are different quantities."""
+    """The error is the main curve: a bake is judged by it. The loss is a different quantity, and
+    has a scale of its own."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ class LossPlot(QWidget):
         self.dots.setData(*errors, symbolSize=_DOT if len(errors[0]) < _MANY else _SMALL_DOT)
         self._fit_steps()
         if not len(steps):
-            # the axes of another material say nothing of this one
+            # the axes of another material mean nothing here
             self.plot.getPlotItem().enableAutoRange()
         target = model.state.choices.target_error or 0.0
         self.target.setVisible(target > 0)
@@ -218,7 +218,7 @@ class LossPlot(QWidget):
 
     def _fit_steps(self) -> None:
         """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the
-        first part: the range changes a few times, and does not wander."""
+        first part. So the range changes a few times, and does not wander."""
         plan, (steps, *_) = (
             self._model.state.bake.progress.plan,
             self._model.state.bake.history.losses(),
@@ -232,7 +232,7 @@ class LossPlot(QWidget):
         self.plot.setXRange(0, end, padding=0.01)
 
     def _show_ghosts(self) -> None:
-        """Where earlier bakes of this material ended, and the way there of those that ran here."""
+        """The ends of earlier bakes of this material, and the curves of those that ran here."""
         for item in self._ghosts:
             self.plot.removeItem(item)
         colour = QColor(self.palette().color(QPalette.ColorRole.Text))

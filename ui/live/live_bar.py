@@ -33,7 +33,7 @@ _LONGEST = 18
 
 
 class RangePictures(QWidget):
-    """A click on a picture sets its value. The pictures stand where the slider has their values."""
+    """A click on a picture sets its value. Each picture stands where the slider has its value."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class RangePictures(QWidget):
         self.update()
 
     def places(self) -> list[QRectF]:
-        """Where the pictures are, the one of the low end first."""
+        """The places of the pictures, from the low end of the range."""
         # the slider's handle is as far from the ends
         inset = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength) / 2
         room = self.width() - 2 * inset
@@ -90,7 +90,7 @@ class RangePictures(QWidget):
         return found[::-1] if is_mirrored else found
 
     def number_at(self, x: float) -> int:
-        """The nearest picture."""
+        """The number of the nearest picture."""
         places = self.places()
         return min(range(len(places)), key=lambda each: abs(places[each].center().x() - x))
 
@@ -167,7 +167,7 @@ class RangePictures(QWidget):
 
 
 def digits_of(low: float, high: float) -> int:
-    """Decimals with which a range has a thousand steps or so, at most six."""
+    """The number of decimals, at most six, with which a range has about a thousand steps."""
     return min(6, max(0, math.ceil(3 - math.log10(high - low))))
 
 
@@ -233,7 +233,8 @@ class _Row:
 
 
 class LiveBar(QWidget):
-    """One row for each live input that is open, and pictures over a range. Hidden without any."""
+    """A row for each live input that is open, and pictures over the range of one. Hidden without
+    live inputs."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()

@@ -47,12 +47,12 @@ _NONE = "This material has no inputs that can stay open."
 _FULL = f"There are {MOST_LIVE_INPUTS} live inputs already: at most so many can stay open"
 _MOST_AT_FIRST = 6
 _FARTHEST = 1e6
-# What inputs of surfaces are called by artists.
+# The words of artists for inputs of surfaces.
 _PLAIN = {"bsdf": "reflection", "edf": "emission", "vdf": "volume"}
 
 
 class ColourButton(QToolButton):
-    """`change` gets a linear colour."""
+    """`change` is called with a linear colour."""
 
     def __init__(self, name: str, change: Callable[[tuple[float, ...]], None]) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class OfferRow(QWidget):
         low, high = changed["low"], changed["high"]
         default = changed["default"]
         if default is not None and not self.offer.is_colour:
-            # a narrower range takes it along
+            # a narrower range moves the default along
             changed["default"] = min(high[0], max(low[0], default))
         if low != high:
             self._model.set_choices(
@@ -216,7 +216,7 @@ class OfferRow(QWidget):
             start.setValue(self._default(wanted))
 
     def _default(self, wanted: WantedInput) -> float:
-        """The value at first: without one of the artist, the material's, or the nearest."""
+        """The initial value: that of the artist, or of the material, or the nearest in the range."""
         if wanted.default is not None:
             return wanted.default
         value = self.offer.value

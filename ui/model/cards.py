@@ -1,7 +1,5 @@
-"""The cards in front of the viewport: what is wrong with a material, and what there is of it.
-
-A card is shown where the artist looks: a page that is not in front would hide it.
-"""
+"""The cards in front of the viewport: what is wrong with a material, and which bakes it has. A card
+is shown where the artist looks: a page that is not in front would hide it."""
 
 from __future__ import annotations
 
@@ -38,13 +36,13 @@ class Card:
     """A message with its remedies."""
 
     key: str
-    """Which message it is: one that was hidden stays hidden for this material."""
+    """The kind of message. A message that was hidden stays hidden for this material."""
     severity: str
     text: str
     detail: str = ""
     actions: tuple[Action, ...] = ()
     whole: str = ""
-    """The detail with whole paths, if it is another text."""
+    """The detail with whole paths, if it differs."""
 
 
 def cards_of(model: PanelModel) -> list[Card]:
@@ -94,7 +92,7 @@ def _left_out(report: Mapping[str, Any]) -> list[Card]:
 
 
 def _earlier(model: PanelModel) -> list[Card]:
-    """What there is of earlier bakes."""
+    """Earlier bakes, interrupted or complete."""
     found, history = [], model.state.history
     interrupted, present = history.interrupted, history.present
     if interrupted is not None:

@@ -16,7 +16,7 @@ _MOST = 100
 
 
 class ChoicesUndo:
-    """Follows the choices of a model. All between `begin` and `end` is one step."""
+    """Follows the choices of a model. All changes between `begin` and `end` are one step."""
 
     def __init__(self, model: PanelModel) -> None:
         self._model = model
@@ -51,7 +51,8 @@ class ChoicesUndo:
     def _note(self) -> None:
         now = self._model.state.choices
         if self._material != self._model.state.current:
-            # each material has its own live inputs, which no step of another one changes
+            # each material has its own live inputs, which a step of another material does not
+            # change
             self._material = self._model.state.current
             self._known = replace(self._known, live=now.live)
             self._past = _without_repeats([*self._with_live(self._past), self._known])[:-1]

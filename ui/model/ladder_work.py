@@ -51,7 +51,7 @@ class LadderWork:
         self.choices = LadderChoices()
         self.folder = Path()
         self.report: Mapping[str, Any] | None = None
-        """That of the ladder in the folder, if there is one."""
+        """The report of the ladder in the folder, if there is one."""
         self.what = ""
         """What is fitted at the moment."""
         self.part = 0.0

@@ -178,7 +178,8 @@ class PanelModel:
         state.forecast_changed.emit()
 
     def _find_meshes(self) -> None:
-        """Lists the meshes of the material. A mesh without it is replaced in the view."""
+        """Lists the meshes of the material. A mesh that does not have the material is replaced in
+        the view."""
         meshes = self.state.meshes
         before = meshes.loaded_name
         meshes.find(self.state.current)
@@ -377,7 +378,7 @@ class PanelModel:
         self.set_choices(live=self.state.living.get(self.scene.identity, ()))
 
     def _note_live(self) -> None:
-        """Keeps the choice for this material, and opens it so a moment later."""
+        """Keeps the choice for this material, and opens it with these inputs a moment later."""
         state, identity = self.state, self.scene.identity
         live = state.choices.live
         if identity:

@@ -77,7 +77,7 @@ class PanelState:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the material seems to be the same everywhere: the bake decides it."""
+        """Whether the material seems to be the same everywhere. The bake decides this."""
         report = self.report
         return report is not None and not (report.get("textures") or report.get("varying_inputs"))
 
@@ -88,7 +88,7 @@ class PanelState:
 
     @property
     def missing_folders(self) -> tuple[str, ...]:
-        """Folders that have missing images of the material, if the worker found any."""
+        """Folders that contain missing images of the material, if the worker found any."""
         folders = self.report.get("search_in", ()) if self.report is not None else ()
         return tuple(map(str, folders))
 

@@ -23,7 +23,7 @@ class Suggestion:
     """A change of the choices that would make the result better."""
 
     text: str
-    """What it would do, with bytes and time."""
+    """What the change would do, with bytes and time."""
     changes: Mapping[str, Any]
 
 
@@ -52,7 +52,7 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
 
 
 def _priced(model: PanelModel, text: str, **changes: Any) -> Suggestion:
-    # of the size that the bake had
+    # compared with the size that the bake had
     before = model.state.predict(
         model.state.choices.with_values({"resolution": model.state.bake.resolution or None})
     )

@@ -1,5 +1,5 @@
 """What the size of the brush is a share of: the texture, the object, or the view. A dab is a circle
-in the texture, so that lengths on the surface and in the view are converted at its place."""
+in the texture. So lengths on the surface and in the view are converted at its place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Surface:
     """The shape that is painted on."""
 
     extent: float
-    """Its largest side in units of the scene."""
+    """The largest side of the shape, in units of the scene."""
     lengths: NDArray[np.float32]
     """Length in the texture of a length on the surface, by place; row 0 at v = 0."""
 
@@ -50,7 +50,7 @@ def sphere() -> Surface:
 
 
 def surface_of(mesh: Mesh) -> Surface:
-    """A mesh. Parts of the texture without a triangle have its median."""
+    """A mesh. Parts of the texture without a triangle get the median of the others."""
     position, uv = mesh.position.astype(float), mesh.uv.astype(float)
     first, second = position[:, 1] - position[:, 0], position[:, 2] - position[:, 0]
     area = np.linalg.norm(np.cross(first, second), axis=1)
@@ -91,7 +91,7 @@ def length_in_view(places: Any, u: float, v: float) -> float | None:
         known = [each for each in map(_wrapped, ends) if np.isfinite(each).all() and each.any()]
         if not known:
             return None
-        # of the pixel on either side, or on the one that has a surface
+        # towards the pixel on either side, or on the side that has a surface
         slopes.append(known[-1])
     (a, b), (c, d) = slopes
     length = float(np.sqrt(abs(a * d - b * c)))
@@ -99,5 +99,5 @@ def length_in_view(places: Any, u: float, v: float) -> float | None:
 
 
 def _wrapped(away: Any) -> Any:
-    """Differences of places of a repeating texture, -0.5 to 0.5."""
+    """Differences between places on a repeating texture, -0.5 to 0.5."""
     return (away + 0.5) % 1.0 - 0.5

@@ -42,8 +42,8 @@ _REACH = 0.03
 
 
 class BrushTools:
-    """Settings that strokes have in common. `find_mesh` returns the name and the triangles of the
-    mesh in the view, or None."""
+    """Settings that all strokes share. `find_mesh` returns the name and the triangles of the mesh
+    in the view, or None."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class BrushTools:
         self.mirror = NO_MIRROR
         self.pen_changes = STRENGTH
         self.opacity = 0.7
-        """Of the paint over the pictures."""
+        """The opacity of the paint over the pictures."""
         self.changed = Signal()
         self._mirror_of: tuple[str, MeshMirror | None] = ("", None)
 
@@ -78,7 +78,7 @@ class BrushTools:
         self.set(radius=min(LARGEST, max(SMALLEST, radius)))
 
     def dab(self, u: float, v: float, pressure: float = 1.0, erases: bool = False) -> None:
-        """Applies the brush at a place, and at the one opposite of it."""
+        """Applies the brush at a place, and at the mirrored one."""
         brush = self._pressed(max(_LEAST_PRESSURE, pressure))
         brush = replace(brush, erases=brush.erases or erases)
         for place in self.places(u, v):

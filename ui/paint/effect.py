@@ -1,4 +1,4 @@
-"""The effect of paint: the error inside and outside of it, against the bake before."""
+"""The effect of paint: the error inside and outside it, against the bake before."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Measured:
     """The error by place at the end of a bake, and how it was made."""
 
     key: object
-    """Everything but the weights: bakes of the same key can be compared."""
+    """Everything but the weights: bakes with the same key can be compared."""
     errors: Floats
-    """Mean error by place, row 0 at v = 0. The samples are the same in each bake of a key."""
+    """Mean error by place, row 0 at v = 0. Bakes with the same key have the same samples."""
     weights: Floats
     steps: int
-    """Of training. A bake that stops by itself stops at about the same step."""
+    """Steps of training. A bake that ends by itself ends at about the same step."""
 
     @property
     def is_painted(self) -> bool:
@@ -71,7 +71,7 @@ def effect_of(before: Measured | None, after: Measured | None) -> Effect | None:
 
 
 class Effects:
-    """The last bake of each kind, and what the paint of the latest one has done."""
+    """The last bake of each kind, and the effect of the latest paint."""
 
     def __init__(self) -> None:
         self._plain: Measured | None = None
@@ -86,12 +86,12 @@ class Effects:
             self._plain = after
 
     def can_compare(self, key: object) -> bool:
-        """Whether a bake of this key would have one to be compared with."""
+        """Whether a bake with this key could be compared with another one."""
         return any(each is not None and each.key == key for each in (self._plain, self._last))
 
 
 def painted_share(weights: Floats, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Of each texel of another map, the share with more than the normal weight."""
+    """The share of each texel of another map that has more than the normal weight."""
     rows, columns = shape[:2]
     marked = (weights > NORMAL_WEIGHT).astype(np.float64)
     height, width = marked.shape

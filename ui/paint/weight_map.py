@@ -65,7 +65,7 @@ class WeightMap:
         self._others = {names.get(owner, owner): stored for owner, stored in self._others.items()}
 
     def copy_owners(self, names: Mapping[Hashable, Hashable]) -> bool:
-        """Copies maps to owners that have none. Returns whether anything was copied."""
+        """Copies maps to owners that do not have one. Returns whether anything was copied."""
         everyone = {**self._others, self._owner: self._current}
         found = {
             new: (everyone[old][0].copy(), list(everyone[old][1]), list(everyone[old][2]))
@@ -107,7 +107,8 @@ class WeightMap:
         return bool(self._redo)
 
     def begin_stroke(self) -> None:
-        """Begins one undo step for all dabs until `end_stroke`. A stroke without dabs has none."""
+        """Begins one undo step for all dabs until `end_stroke`. A stroke without dabs makes no
+        step."""
         if not self._is_stroking:
             self._is_stroking = self._needs_undo_step = True
 
@@ -141,7 +142,7 @@ class WeightMap:
         self.replace(self.values.max() + self.values.min() - self.values)
 
     def replace(self, values: Floats) -> None:
-        """Takes over a map of any size, as one undo step."""
+        """Takes over a map with any size, as one undo step."""
         self._save_undo()
         self.values = np.array(values, np.float32)
         self._needs_undo_step = self._is_stroking

@@ -31,8 +31,8 @@ def bind(widget: QWidget, signal: Signal, show: Callable[..., None]) -> None:
 
 
 def order_tabs(window: QWidget, parts: Sequence[QWidget]) -> None:
-    """Orders what can have the focus by the part that it is in. Inside of a part, the order stays:
-    a widget that moves to another place would come last."""
+    """Orders widgets that can have the focus by the parts that they are in. Inside a part, the
+    order stays: Qt would put a widget that moves to another place last."""
     chain, widget = [], window.nextInFocusChain()
     while widget is not window:
         chain.append(widget)

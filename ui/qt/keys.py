@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 
 class Keys(QObject):
-    """Shortcuts of a widget and its children. Qt's own shortcuts apply to the whole window, where
-    they would conflict with those of the host."""
+    """Shortcuts of a widget and its children. Qt's own shortcuts apply to the whole window, and
+    would conflict there with those of the host."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)

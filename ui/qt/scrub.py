@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QLocale, QObject, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
 
 _LOCALE = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
-# Pixels of one step of the box.
+# Pixels for one step of the box.
 _PIXELS = 4.0
 _FINE, _COARSE = 0.1, 10.0
 TIP = "Drag this name to change the number. Shift is finer, Ctrl is coarser, Esc takes it back."
@@ -44,8 +44,8 @@ class RealBox(QDoubleSpinBox):
 
 
 class Scrub(QObject):
-    """`start` gives the first value where the box shows the words of its least value. `begin` and
-    `end` enclose a drag, which is one change for the artist."""
+    """`start` returns the first value while the box shows words in place of its least value.
+    `begin` and `end` enclose a drag, which is one change for the artist."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Scrub(QObject):
         self._label, self._box, self._start = label, box, start
         self._begin, self._end = begin, end
         self._before: float | None = None
-        """The value before the drag; None outside of one."""
+        """The value before the drag; None while nothing is dragged."""
         self._exact, self._x = 0.0, 0.0
         label.setCursor(Qt.CursorShape.SizeHorCursor)
         label.setToolTip("\n".join(filter(None, (box.toolTip(), TIP))))

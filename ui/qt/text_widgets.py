@@ -43,8 +43,8 @@ class MessageText(QTextEdit):
 
 
 class Line(QLabel):
-    """A label that wraps. Its size hint is its minimum, as that of QLabel reserves the height of a
-    much narrower label."""
+    """A label that wraps. Its size hint is its minimum: QLabel reserves the height of a much
+    narrower label."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Line(QLabel):
 
 
 class Elided(QLabel):
-    """One line of text, which ends in an ellipsis where there is no room."""
+    """One line of text, which ends in an ellipsis if it is too long."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -22,9 +22,9 @@ from verdigris.ui.signals import INFO, WARNING, Signal
 WAITING, OPENING, BAKING, STOPPED = "waiting", "opening", "baking", "stopped"
 _ENDED = (BAKED, FAILED, STOPPED)
 _MOST_DOCUMENTS = 500
-# Not that of a scene run, which may use the folder, too.
+# Another name than that of a scene run, which may use the folder, too.
 _REPORT_FILE = "queue_report.html"
-# Not documents of the artist: results, and what tools keep.
+# Folders without documents of the artist: results, and files of tools.
 _SKIPPED = (".versions", ".vdg")
 
 
@@ -48,8 +48,8 @@ class Item:
 
 
 class BakeQueue:
-    """The items in their order. `open_document` opens one in the panel and returns whether it
-    could."""
+    """The items in their order. `open_document` opens a document in the panel, and returns whether
+    that was possible."""
 
     def __init__(self, model: PanelModel, open_document: Callable[[Path], bool]) -> None:
         self._model, self._open = model, open_document
@@ -145,7 +145,7 @@ class BakeQueue:
         elif model.link.state == BAKE_FAILED:
             self._finish(item, FAILED, self._last_notice())
         elif model.link.state == IDLE and not model.link.pending:
-            # it was cancelled: the artist wants something else now
+            # the artist has cancelled it, and wants something else now
             self.is_running = False
             self._finish(item, STOPPED)
 
@@ -199,7 +199,7 @@ class BakeQueue:
 
 
 def documents_in(path: Path) -> list[Path]:
-    """The document, or all documents in a folder, without those of results."""
+    """The document, or all documents in a folder, except in folders of results."""
     if path.is_dir():
         found = (
             each

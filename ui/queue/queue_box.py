@@ -36,7 +36,7 @@ class Ring(QWidget):
         super().__init__()
         self._item = item
         self.setFixedSize(_SIDE, _SIDE)
-        # one that waits shows the bake before
+        # a waiting one shows the bake before
         bundle = item.bundle or find_bundle(item.path, item.material)
         self._picture = picture_of(bundle, _SIDE) or blank(_SIDE)
 
@@ -105,7 +105,7 @@ class QueueRow(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             can_change = item.state == WAITING if key != "cross" else item is not queue.current
             button.setEnabled(can_change)
-            # names have the room of what cannot be moved
+            # names get the room of buttons that do not apply
             button.setVisible(key == "cross" or item.state == WAITING)
             button.clicked.connect(lambda _=False, do=do: do())
             row.addWidget(button)

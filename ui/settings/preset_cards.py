@@ -41,12 +41,12 @@ FILES = f"Presets (*{SUFFIX})"
 _ACROSS = 3
 _OWN_TIP = "Right-click: export or delete (Delete)"
 _PAD, _DOT, _STEP = 8, 7, 11
-# Between lines, in heights of letters.
+# Space between lines, in heights of letters.
 _LINE = 1.25
 
 
 class PresetCard(QAbstractButton):
-    """One preset. It is drawn by itself: buttons of styles have one line."""
+    """One preset. It draws itself, as buttons of styles have one line."""
 
     deleted = Signal()
 
@@ -145,7 +145,7 @@ class PresetCard(QAbstractButton):
 
 
 class PresetCards(QWidget):
-    """A card for each preset, and below them for those of the artist's own, three in a row."""
+    """A card for each preset, and below them one for each of the artist's own, three in a row."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ class PresetCards(QWidget):
         self._show()
 
     def _menu(self, preset: OwnPreset) -> QMenu:
-        """What can be done with a preset of one's own."""
+        """The menu of one's own preset."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Export…", lambda: self._export(preset))
@@ -214,7 +214,7 @@ class PresetCards(QWidget):
             self.change(lambda own: own.export(preset, file))
 
     def change(self, change: Callable[[OwnPresets], object]) -> bool:
-        """Changes the artist's presets, and reports why it could not."""
+        """Changes the artist's presets, or reports why that is not possible."""
         try:
             change(self._model.state.own_presets)
         except VerdigrisError as failure:
@@ -246,13 +246,13 @@ class PresetCards(QWidget):
         try:
             found = self._model.state.predict(choices)
         except VerdigrisError:
-            # the choices contradict each other: the start reports how
+            # the choices contradict each other: the start will report how
             found = None
         card.show_prediction(found)
 
 
 class PresetTools(QWidget):
-    """Saves the present choices as a preset of one's own, and imports one."""
+    """Saves the present choices as one's own preset, and imports one."""
 
     def __init__(self, model: PanelModel, cards: PresetCards) -> None:
         super().__init__()

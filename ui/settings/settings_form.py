@@ -94,7 +94,7 @@ class SettingsForm(QWidget):
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
         box = self._folder()
         form.addRow("Fol&der", box)
-        # not by a focus proxy, which the Tab key meets at the box's own place in the order, too
+        # without a focus proxy, which the Tab key would also meet at the place of the box itself
         form.labelForField(box).setBuddy(self.folder)
         self._scrub(form, self._reals["time_limit"])
         return form
@@ -120,7 +120,8 @@ class SettingsForm(QWidget):
         return form
 
     def _scrub(self, form: QFormLayout, box: WholeBox | RealBox, name: str = "") -> None:
-        """Lets the label of a number be dragged. One without a value begins at the preset's."""
+        """Lets the label of a number be dragged. A number without a value begins at that of the
+        preset."""
         history = self.history
         start = (lambda: float(getattr(self._preset, name, 0))) if name else None
         Scrub(label_of(form, box), box, start, history.begin, history.end)

@@ -16,7 +16,7 @@ from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_card
 
 _ICONS = {ERROR: "error", WARNING: "warning", INFO: "check"}
-# What went well hides by itself.
+# Good news hides by itself.
 _INFO_MS = 5_000
 
 
@@ -96,7 +96,7 @@ class Banner(QFrame):
         self.text.show_message(text, colour)
         self.line.setText(text.replace("\n", " · "))
         self.line.setStyleSheet(f"color: {colour.name()}")
-        # what went well is one line, which covers little of a docked viewport
+        # good news is one line, which covers little of a docked viewport
         is_slim = severity == INFO
         self.text.setVisible(not is_slim)
         self.line.setVisible(is_slim)

@@ -28,12 +28,12 @@ from verdigris.ui.widgets.wording import PHASES, STOPS
 _STEPS = 1000
 # The bar runs: parts of measuring take seconds each.
 _CLOSING = (FINISHING, REFINING)
-# Of the bar that runs while the share is unknown.
+# Width of the bar that runs while the share is unknown.
 _RUN_MS, _RUN_STEP, _RUN_PART = 40, 0.02, 0.25
 
 
 class ProgressLine(QProgressBar):
-    """Four pixels high, with a notch where each phase ends. It runs while its range is empty."""
+    """A bar four pixels high, with a notch where each phase ends. It runs while its range is empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class ProgressView(QWidget):
             self._align()
 
     def _align(self) -> None:
-        """Keeps the text apart from the remaining time in right-to-left layouts, too."""
+        """Keeps the text apart from the remaining time, in right-to-left layouts, too."""
         is_left = self.layoutDirection() == Qt.LayoutDirection.LeftToRight
         side = Qt.AlignmentFlag.AlignLeft if is_left else Qt.AlignmentFlag.AlignRight
         self.now.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
@@ -165,7 +165,7 @@ class ProgressView(QWidget):
 
 
 def _ends(model: PanelModel) -> list[float]:
-    """Where the phases of the plan end, 0 to 1, but the last one."""
+    """The ends of the plan's phases but the last, 0 to 1."""
     steps = [part.steps for part in model.state.bake.progress.plan]
     total = sum(steps)
     sums = [sum(steps[: number + 1]) / total for number in range(len(steps) - 1)] if total else []

@@ -39,7 +39,7 @@ _MOST_POINTS = 120
 
 
 class _Main(QPushButton):
-    """The second click of a double click on Bake would pause."""
+    """The main button. The second click of a double click on Bake does not pause."""
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
         event.accept()
@@ -64,7 +64,7 @@ class Transport(QWidget):
         for button in (self.main, self.finish, self.cancel):
             button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             row.addWidget(button)
-        # as wide with each of its texts
+        # as wide as its longest text
         letters = self.main.fontMetrics()
         words = (text for text, *_ in _MAIN.values())
         self.main.setMinimumWidth(72 + max(letters.horizontalAdvance(text) for text in words))
@@ -118,8 +118,8 @@ def _set_tip(button: QPushButton, keys: str, tip: str) -> None:
 
 
 class Sparkline(QAbstractButton):
-    """The error by step, or the training's own measure until there are two errors. A click shows
-    the chart."""
+    """The error by step. Until there are two errors, it is the training's own measure. A click
+    shows the chart."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from verdigris.ui.style.metrics import tabular
 _DARK_BELOW = 128
 # Disabled and quiet text keep these contrasts if the palette itself has them.
 _MIN_CONTRAST, _QUIET_CONTRAST = 2.8, 4.5
-# In percent of the background.
+# Lightness in percent of the background.
 _MAX_FADE = 60
 DARK, LIGHT = "dark", "light"
 THEMES = (DARK, LIGHT)
@@ -73,7 +73,7 @@ def dim_text(palette: QPalette) -> QColor:
 
 
 def quiet_text(palette: QPalette) -> QColor:
-    """The colour of text that comes second, and is read all the same."""
+    """The colour of secondary text, which must still be readable."""
     role = QPalette.ColorRole
     ground = palette.color(role.Window)
     return _faded(palette.color(role.WindowText), ground, _QUIET_CONTRAST)
@@ -132,7 +132,7 @@ def light_palette() -> QPalette:
 
 
 def apply_theme(application: QApplication, theme: str) -> None:
-    """Gives an application of its own the same look on every desktop."""
+    """Gives the panel's own application the same look on every desktop."""
     # each of them makes all widgets of an open window again
     if application.style().name() != _STYLE:
         application.setStyle(_STYLE)

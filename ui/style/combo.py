@@ -1,4 +1,4 @@
-"""A list to choose from, as flat as the other fields: style sheets have no arrow of their own."""
+"""A list to choose from, as flat as the other fields: style sheets do not have an arrow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BY_CONTENTS_LENGTH = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWi
 
 
 class Combo(QComboBox):
-    """Drawn by itself; its list is that of the style."""
+    """It draws itself; its list is that of the style."""
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         letters = self.fontMetrics()

@@ -48,11 +48,11 @@ _SCALES = (1.0, 2.0)
 
 
 def icon(name: str, colour: QColor, disabled: QColor | None = None) -> QIcon:
-    """An icon in one colour, sharp on screens of one or two pixels a point."""
+    """An icon in one colour, sharp on screens with one or two pixels per point."""
     return _drawn(name, colour.rgba(), None if disabled is None else disabled.rgba())
 
 
-# A panel has 160 icons, of 40 kinds, and is given its palette several times.
+# A panel has 160 icons of 40 kinds, and gets its palette several times.
 @lru_cache(maxsize=256)
 def _drawn(name: str, colour: int, disabled: int | None) -> QIcon:
     made = QIcon()

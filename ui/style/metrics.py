@@ -16,7 +16,7 @@ _TABULAR = "tnum"
 
 
 def title_font(widget: QWidget) -> QFont:
-    """The larger of the two sizes, for what is read first. All else has the host's size."""
+    """The larger font, for what is read first. Everything else has the size of the host."""
     font = widget.font()
     font.setPointSizeF(_TITLE * font.pointSizeF())
     font.setBold(True)
@@ -30,8 +30,8 @@ def bold(widget: QWidget) -> QFont:
 
 
 def tabular(font: QFont) -> QFont:
-    """The font with figures of one width, so that numbers that count do not tremble. Qt before 6.7
-    cannot choose them; most fonts of a desktop have no others."""
+    """The font with figures that all have the same width, so that counting numbers do not tremble.
+    Qt before 6.7 cannot choose them; most fonts of a desktop have no others."""
     changed = QFont(font)
     if hasattr(QFont, "Tag"):
         changed.setFeature(QFont.Tag(_TABULAR), 1)

@@ -1,4 +1,4 @@
-"""Pages below each other that can be folded: all of them are reached by scrolling."""
+"""Pages below each other that can be folded. All of them are reached by scrolling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verdigris.ui.style.sheet import mixed
 
 
 class Fold(QPushButton):
-    """Checked while it is open."""
+    """A line of text that shows and hides what is below it. It is checked while that is shown."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -106,7 +106,7 @@ class SectionHead(QAbstractButton):
 
 
 class Section(QWidget):
-    """A head and a page."""
+    """A section: its head and its page."""
 
     def __init__(self, name: str, page: QWidget) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class Section(QWidget):
 
 
 class _ScrollBar(QScrollBar):
-    """Not drawn while everything is in sight."""
+    """A scroll bar that is not drawn while everything is in sight."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         if self.maximum() > self.minimum():
@@ -188,7 +188,7 @@ class Sections(QScrollArea):
         self.toggled.emit()
 
     def _reveal(self, section: Section) -> None:
-        """Scrolls so far that the section is seen whole, or from its head on."""
+        """Scrolls until the whole section is visible, or as much of it as fits from its head on."""
         bar, top = self.verticalScrollBar(), section.y()
         lowest = top + section.height() - self.viewport().height()
         bar.setValue(min(max(bar.value(), lowest), top))

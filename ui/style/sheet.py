@@ -74,7 +74,7 @@ def wear_sheet(widget: QWidget) -> None:
 
 
 def wear_card(widget: QWidget, name: str, edge: QColor) -> None:
-    """Draws a frame of this object name as a card, with a thick edge on one side."""
+    """Draws a frame with this object name as a card, with a thick edge on one side."""
     ground = widget.palette().color(QPalette.ColorRole.Window)
     style = (
         f"QFrame#{name} {{ background: {ground.name()}; border: 1px solid {edge.name()}; "

@@ -10,7 +10,7 @@ from verdigris.ui.model.panel_model import PanelModel
 
 ZOOM_STEP = 1.25
 _MAX_ZOOM = 256.0
-# Of a look at the worst spot.
+# The zoom to look at the worst spot.
 _SPOT_ZOOM = 5.0
 
 

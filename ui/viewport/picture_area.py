@@ -26,7 +26,7 @@ _LABEL_MARGIN = 10
 
 
 def cells_of(mode: str, area: QRectF) -> list[tuple[str, QRectF]]:
-    """The parts to draw and their places, which fill the area."""
+    """The parts to draw and their places, which together fill the area."""
     if mode != SIDE_BY_SIDE:
         return [("reference" if mode == WIPE else mode, area)]
     count = len(PARTS)
@@ -207,7 +207,7 @@ class PictureArea(QWidget):
         self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
 
     def _name(self, part: str) -> str:
-        """The name of a picture: a version may have its place."""
+        """The name of a picture. A version may be in its place."""
         return self._model.state.history.name_of(part) or NAMES[part]
 
     def _label(
@@ -273,8 +273,8 @@ class PictureArea(QWidget):
 
 
 def _covering(cell: QRectF, image: QImage) -> QRectF:
-    """The place of a picture whose shorter side fits that of its cell. While a window is resized,
-    their sides have other proportions."""
+    """The place of a picture whose shorter side fits the shorter side of its cell. While a window
+    is resized, the two have different proportions."""
     scale = min(cell.width(), cell.height()) / max(1, min(image.width(), image.height()))
     place = QRectF(0, 0, image.width() * scale, image.height() * scale)
     if abs(place.width() - cell.width()) < 2 and abs(place.height() - cell.height()) < 2:

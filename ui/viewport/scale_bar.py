@@ -23,7 +23,7 @@ from verdigris.ui.qt.drawing import image_of
 LOCKED = LOCKED_TOP
 # The value of a picture that is 100%.
 WHOLE = 65_535
-# A single pixel is no spot.
+# The size of a spot: a single pixel is too small.
 _SPOT_SHARE = 0.04
 _STEPS = 256
 _BAR_WIDTH = 10.0
@@ -79,7 +79,7 @@ class _Bar:
 
     place: QRectF
     plate: QRectF
-    """What is behind the bar and its ticks."""
+    """The area behind the bar and its ticks."""
     is_flat: bool
     ticks: tuple[tuple[float, str], ...]
     line: int
@@ -96,8 +96,9 @@ class _Bar:
 def draw_bar(
     painter: QPainter, cell: QRectF, top: float, palette: QPalette, value: float | None
 ) -> QRectF:
-    """Draws the bar at the right edge of a picture, with a mark at a value; in the lower corner of
-    a small one, and below the shape in a high one, so that it covers little. Returns its place."""
+    """Draws the bar at the right edge of a picture, with a mark at a value. In a small picture it
+    is in the lower corner, and in a high one below the shape, so that it covers little. Returns its
+    place."""
     # a sign stays behind its number
     painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     bar = _place_bar(painter.fontMetrics(), cell, top)

@@ -188,7 +188,7 @@ class ViewBar(QWidget):
                 path, _ = QFileDialog.getOpenFileName(self, "Choose a mesh", "", _MESHES)
             if path:
                 self._file = path
-                # it is framed by itself: what was seen of another shape says nothing
+                # it is framed by itself: the zoom to another shape does not fit it
                 self._model.set_view(shape=_MESH_FILE, mesh=path, zoom=1.0, x=0.0, y=0.0)
                 self._list_shapes()
         self._show()

@@ -38,13 +38,13 @@ _KEY_WIPE = 0.05
 _LEAST_SIZE = 128
 # Milliseconds between reports of a moving wipe.
 _WIPE_INTERVAL = 120
-# Milliseconds of each side: both are seen twice a second.
+# Milliseconds for each side: both are seen twice a second.
 _FLICKER_INTERVAL = 250
 
 
 class Viewport(PictureArea):
-    """Drag turns the shape, right drag or Shift turns the light, the wheel zooms, middle drag
-    moves."""
+    """A drag turns the shape, a right drag or Shift turns the light, the wheel zooms, and a middle
+    drag moves."""
 
     painted = Signal(float, float)
     """The brush touches the picture at this point, 0 to 1 to the right and downwards."""
@@ -102,7 +102,7 @@ class Viewport(PictureArea):
     # the difference
 
     def set_scale_locked(self, is_locked: bool) -> None:
-        """One scale for all differences, or one that fits the picture."""
+        """Whether all differences have one scale, or each picture the scale that fits it."""
         self.is_scale_locked = is_locked
         self.show_pictures()
         self.mode_changed.emit()
@@ -279,7 +279,7 @@ class Viewport(PictureArea):
             self.light_by(str(path))
 
     def light_by(self, name: str) -> None:
-        """Lights by an environment: a name, or a file."""
+        """Lights the pictures with an environment: a name, or a file."""
         self._model.set_view(lit_by=name, rotate=0.0)
 
     def see_all(self) -> None:
@@ -297,6 +297,6 @@ class Viewport(PictureArea):
 
 
 def _dropped_light(event: QDropEvent) -> Path | None:
-    """The first dropped file that can light."""
+    """The first dropped file that can light a picture."""
     paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
     return next((path for path in paths if path.suffix.lower() in SUFFIXES), None)

@@ -16,12 +16,12 @@ from verdigris.ui.model.scene import RESULT_FOLDER
 from verdigris.ui.style.icons import paint_icon
 
 _PREVIEW = "preview.png"
-# Of bundles beside a document, that are looked at.
+# The most bundles beside a document that are looked at.
 _MOST_BUNDLES = 40
 
 
 def find_bundle(document: Path, material: str = "") -> Path | None:
-    """The newest bundle of a document, or that of one of its materials, in its results."""
+    """The newest bundle of a document, or of one of its materials, in its results."""
     folder = document.parent / RESULT_FOLDER
     if material:
         named = folder / f"{material}{SUFFIX}"
@@ -35,13 +35,13 @@ def find_bundle(document: Path, material: str = "") -> Path | None:
 
 
 def picture_of(bundle: Path | None, size: int) -> QPixmap | None:
-    """The picture of a bundle; None for a missing one."""
+    """The picture of a bundle; None if it is missing."""
     path = bundle / _PREVIEW if bundle is not None else None
     return thumbnail(path, size) if path is not None and path.is_file() else None
 
 
 def blank(size: int) -> QPixmap:
-    """In the place of a missing picture: a page."""
+    """The picture of a page, in place of a missing one."""
     made = QPixmap(size, size)
     made.fill(Qt.GlobalColor.transparent)
     painter = QPainter(made)
@@ -54,13 +54,14 @@ def blank(size: int) -> QPixmap:
 
 
 def icon_of(bundle: Path | None, size: int) -> QIcon:
-    """The same as an icon, which is empty for a missing bundle."""
+    """The picture of a bundle as an icon, which is empty for a missing bundle."""
     found = picture_of(bundle, size)
     return QIcon(found) if found is not None else QIcon()
 
 
 def thumbnail(preview: Path, size: int) -> QPixmap:
-    """The neural part of a preview: that is reference, neural material and heat map in a row."""
+    """The neural part of a preview, which contains reference, neural material and heat map in a
+    row."""
     reader = QImageReader(str(preview))
     whole = reader.size()
     if whole.isValid() and whole.width() > 2 * whole.height():
@@ -79,7 +80,7 @@ def thumbnail(preview: Path, size: int) -> QPixmap:
 
 
 def _document_of(bundle: Path) -> str:
-    """The name of the document that a bundle was baked of."""
+    """The name of the document that a bundle was baked from."""
     path = bundle / MANIFEST_FILE
     with contextlib.suppress(OSError, VerdigrisError):
         with path.open("rb") as file:

@@ -43,7 +43,7 @@ _FATES = {
     "approximated": "Approximated",
     "dropped": "Left out",
 }
-# What artists call the lobes of a material.
+# The words of artists for the lobes of a material.
 _LOBES = {
     "oren_nayar_diffuse_bsdf": "diffuse",
     "burley_diffuse_bsdf": "diffuse",

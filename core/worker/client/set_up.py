@@ -57,7 +57,7 @@ PROGRESS, FINISHED, FAILED = "progress", "finished", "failed"
 
 
 def describe_unfit(python: str) -> str:
-    """Why a Python cannot run the worker, which setting names it, and the remedy; empty if it can."""
+    """Why a Python cannot run the worker, what names it, and the remedy; empty if it can."""
     why = why_unfit(python, ("verdigris", *NEEDED))
     if not why:
         return ""

@@ -172,7 +172,7 @@ class LivePictures:
         self._charge_request(begun)
 
     def range_pictures(self, command: Range) -> RangeDrawn:
-        """Small pictures over the range of a live input. They show the student, once it is trained."""
+        """Small pictures over the range of a live input, of the student once it is trained."""
         begun = self._clock()
         student = None if self._is_training else self.student
         pixels = self._materials.range_pictures(student or self._teacher, self._view, command)

@@ -30,13 +30,13 @@ class Interrupted:
     settings: dict[str, Any]
     time_limit: float
     is_kept: bool
-    """Whether the present bundle is its result until then."""
+    """Whether the present bundle is its result for now."""
     live: tuple[str, ...] = ()
-    """Its live inputs."""
+    """The live inputs of the bake."""
 
 
 class BakeHistory:
-    """What there is of earlier bakes. No method waits for a worker."""
+    """Earlier bakes of the chosen material. No method waits for a worker."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
@@ -45,7 +45,7 @@ class BakeHistory:
         self.versions: tuple[Version, ...] = ()
         self.interrupted: Interrupted | None = None
         self.deleted: Path | None = None
-        """Where the version is in the trash that was deleted last."""
+        """The path in the trash of the version that was deleted last."""
         self.shown: tuple[str, str] = ("", "")
         """Keys of the version in the pictures, and of the one in place of the reference."""
         self.curves: dict[str, tuple[Doubles, Doubles]] = {}
@@ -90,7 +90,7 @@ class BakeHistory:
         self.changed.emit()
 
     def note_curve(self, curve: tuple[Doubles, Doubles]) -> None:
-        """Keeps the errors by step of the bake that is the present version."""
+        """Keeps the errors by step of the bake whose result is the present version."""
         self.refresh()
         if self.present is not None:
             self.curves[self.present.key] = curve

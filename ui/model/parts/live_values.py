@@ -1,5 +1,5 @@
-"""Live inputs in the panel: those that the material offers, those that are open, and their values
-in the view."""
+"""Live inputs in the panel: which inputs the material offers, which are open, and their values in
+the view."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Offer:
 
     @property
     def request(self) -> WantedInput:
-        """With the range to begin with, and the material's value as the default."""
+        """The request with the initial range, and with the material's value as the default."""
         return WantedInput(self.name, self.low, self.high)
 
 
@@ -41,9 +41,10 @@ class Slider:
     name: str
     low: float
     high: float
-    """Of a colour, 0 and 1: the part of the way from the first to the second."""
+    """The ends of the range. They are 0 and 1 for a colour, whose value is the share of the way from
+    the first colour to the second."""
     default: float
-    """From 0 to 1, as all values here."""
+    """A share of the range, 0 to 1, like all values here."""
     label: str
     """The application's name for it."""
 
@@ -51,7 +52,7 @@ class Slider:
         return self.low + (self.high - self.low) * share
 
     def share_of(self, value: float) -> float:
-        """That of a value, or of the nearest in the range."""
+        """The share of a value, or of the nearest value in the range."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
@@ -61,7 +62,7 @@ class LiveValues:
     def __init__(self) -> None:
         self.sliders: tuple[Slider, ...] = ()
         self.requests: tuple[str, ...] = ()
-        """Those that opened them, with their defaults, as bakes note them."""
+        """The requests that opened them, with their defaults, as bakes note them."""
         self._shares: dict[str, float] = {}
         self.active = ""
         """The name of the input whose range is in pictures."""
@@ -74,8 +75,8 @@ class LiveValues:
     def take(
         self, opened: Sequence[Mapping[str, Any]], report: Mapping[str, Any] | None = None
     ) -> None:
-        """The inputs that the worker has opened, which the report names. One of the same name keeps
-        its value."""
+        """Takes the inputs that the worker has opened, with their labels in the report. An input
+        with a known name keeps its value."""
         labels = {each.name: each.label for each in offers_of(report)}
         before = {each.name: each.value_of(self._shares[each.name]) for each in self.sliders}
         self.sliders = tuple(_slider(each, labels) for each in opened)
@@ -91,7 +92,7 @@ class LiveValues:
         self.changed.emit()
 
     def clear(self) -> None:
-        """Another material is opened."""
+        """Drops the inputs, for another material."""
         if self.sliders:
             self.take(())
 
@@ -114,7 +115,7 @@ class LiveValues:
             self.changed.emit()
 
     def take_pictures(self, number: int, pixels: Any) -> None:
-        """Pictures of the input with this number, which may not be shown any more."""
+        """Takes pictures of the input with this number, unless it is no longer shown."""
         if [each.name for each in self.sliders[number : number + 1]] == [self.active]:
             self.pictures = pixels
             self.pictures_changed.emit()
@@ -125,12 +126,12 @@ class LiveValues:
 
     @property
     def active_number(self) -> int:
-        """-1 without live inputs."""
+        """The number of the active input; -1 without live inputs."""
         names = [each.name for each in self.sliders]
         return names.index(self.active) if self.active in names else -1
 
     def shares(self) -> tuple[float, ...]:
-        """For the view: nothing if all have their defaults."""
+        """The shares for the view; empty if all have their defaults."""
         if all(self._shares[each.name] == each.default for each in self.sliders):
             return ()
         return tuple(self._shares[each.name] for each in self.sliders)
@@ -141,14 +142,14 @@ class LiveValues:
 
 
 def offers_of(report: Mapping[str, Any] | None) -> tuple[Offer, ...]:
-    """What a material offers, those of its own interface first."""
+    """The inputs that a material offers, those of its own interface first."""
     listed = (report or {}).get("live", ())
     found = [_offer(each) for each in listed if each.get("input")]
     return tuple(sorted(found, key=lambda each: each.is_of_surface))
 
 
 def find_wanted(live: Sequence[str], name: str) -> WantedInput | None:
-    """The request for an input among the choices. One that cannot be read is none."""
+    """The request for an input among the choices; None without a readable one."""
     for text in live:
         try:
             wanted = parse_wanted(text)
@@ -173,7 +174,7 @@ def without(live: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def label_of(name: str) -> str:
-    """A name of a program for people: `coat_roughness` -> `coat roughness`."""
+    """A name in words: `coat_roughness` -> `coat roughness`."""
     return name.rpartition("/")[2].replace("_", " ")
 
 

@@ -33,13 +33,13 @@ class OwnPreset:
     choices: BakeChoices
 
     def applied_to(self, choices: BakeChoices) -> BakeChoices:
-        """These choices, with the folder of others."""
+        """The choices of the preset, with the folder of others."""
         kept = {name: getattr(choices, name) for name in _NOT_STORED}
         return self.choices.with_values(kept)
 
     @property
     def text(self) -> str:
-        """What differs from the preset that it is made of, in a few words."""
+        """The differences from the preset that it is based on, in a few words."""
         own = self.choices
         parts = [
             own.preset or "default",
@@ -59,7 +59,7 @@ class OwnPresets:
         self._folder = folder
         self.all: tuple[OwnPreset, ...] = ()
         self.deleted: Path | None = None
-        """What was deleted last, until it is brought back."""
+        """The preset that was deleted last, until it is brought back."""
         self.changed = Signal()
 
     @property
@@ -85,7 +85,7 @@ class OwnPresets:
         return next((each for each in self.all if each.name == name), None)
 
     def save(self, name: str, choices: BakeChoices) -> OwnPreset:
-        """Keeps choices under a name; a preset of this name is replaced."""
+        """Keeps choices under a name. A preset with this name is replaced."""
         name = " ".join(name.split())
         problem = why_invalid_file_name(name)
         if not problem and len(name) > _LONGEST_NAME:
@@ -100,7 +100,7 @@ class OwnPresets:
         return found
 
     def delete(self, preset: OwnPreset) -> None:
-        """Puts a preset aside, from where `undelete` brings it back."""
+        """Puts a preset aside. `undelete` brings it back."""
         file = self._file(preset.name)
         aside = file.with_name(file.name + _DELETED)
         before, self.deleted = self.deleted, aside
@@ -119,7 +119,7 @@ class OwnPresets:
         self._write(file, preset)
 
     def take(self, file: Path) -> OwnPreset:
-        """Keeps the preset of a file, under its name."""
+        """Keeps the preset in a file, under its name."""
         found = read_preset(file)
         return self.save(found.name, found.choices)
 
@@ -149,7 +149,7 @@ class OwnPresets:
 
 
 def read_preset(file: Path) -> OwnPreset:
-    """The preset in a file. Its choices are tried, so that a wrong one is refused here."""
+    """The preset in a file. Wrong choices are refused here."""
     try:
         with file.open("rb") as opened:
             data = opened.read(_LARGEST)

@@ -34,7 +34,7 @@ class Texel:
     """The uv under the pointer."""
     column: int
     row: int
-    """Counted from v = 0."""
+    """The row, counted from v = 0."""
     across: int
     """Texels per side of the texture."""
     colours: Mapping[str, tuple[int, int, int]]
@@ -61,7 +61,7 @@ class Pictures:
         self.clear_errors()
 
     def drop_neural(self) -> None:
-        """The worker has opened the material again, and has no student."""
+        """Drops the neural pictures: the worker has opened the material again, and has no student."""
         for part in ("neural", "heat"):
             self.parts.pop(part, None)
         self.changed.emit()
