@@ -27,7 +27,7 @@ from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_card
 
 _OFFER = (
-    "Bakes run in a Python of their own, which is not set up here. The set-up downloads about "
+    "Bakes run in their own Python, which is not set up here. The set-up downloads about "
     "200 MB of packages and takes a few minutes. You can continue to work meanwhile."
 )
 _STEPS = 1000

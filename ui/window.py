@@ -110,7 +110,7 @@ class Window(QMainWindow):
             entry.triggered.connect(lambda _=False, path=path: self.open(path))
 
     def _restore_place(self) -> None:
-        """Restores the size and the place of the last session, on a screen that is connected now."""
+        """Restores size and place of the last session, on a screen that is connected now."""
         stored = self._memory.layout("window")
         if stored is None or not self.restoreGeometry(stored):
             self.resize(*_SIZE)
@@ -194,11 +194,12 @@ class Window(QMainWindow):
         self.dock.show()
         self._place_dock()
         if not self.queue.items:
-            text = f"{paths[0]}: has no MaterialX documents (.mtlx)"
+            text = f"{paths[0]}: contains no MaterialX documents (.mtlx)"
             self.panel.model.state.notices.add(WARNING, text)
 
     def open(self, path: Path) -> bool:
-        """Opens a document. Returns whether it could be read; if not, the present one stays open."""
+        """Opens a document. Returns whether it could be read. If not, the present one stays
+        open."""
         model = self.panel.model
         if model.link.is_busy:
             # the result would be noted in the other document

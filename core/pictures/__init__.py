@@ -1,1 +1,1 @@
-"""Pictures of materials: views, G-buffers, renderers, comparison, picture files, the view window."""
+"""Pictures of materials: views, G-buffers, renderers, comparison, picture files, a view window."""

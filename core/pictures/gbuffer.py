@@ -127,7 +127,7 @@ def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera 
 
 def check_size(size: int, largest: int) -> None:
     if not 1 <= size <= largest:
-        raise SettingsError(f"a picture {size} pixels wide: choose 1 to {largest}")
+        raise SettingsError(f"a picture cannot be {size} pixels wide: choose 1 to {largest}")
 
 
 def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:

@@ -110,7 +110,7 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
 
     # closing asks, and keeps what there is
     panel.close()
-    assert panel.isVisible() and "What shall become of it?" in panel.closing.box.text()
+    assert panel.isVisible() and "What should happen to it?" in panel.closing.box.text()
     panel.closing.keep.click()
     qtbot.waitUntil(lambda: not panel.isVisible(), timeout=SECONDS)
     assert preset_of(path) == "standard"

@@ -49,7 +49,8 @@ class PaintLayer:
             self.inks = choose_inks(picture.pixels if picture is not None else None)
 
     def places(self) -> Any:
-        """The uv of the pixels, if they belong to the picture; every second one of a large picture."""
+        """The uv of the pixels, if they belong to the picture; every second one if there are
+        many."""
         pictures = self._model.state.pictures
         reference = pictures.parts.get("reference")
         found = pictures.places

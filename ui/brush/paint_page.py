@@ -72,7 +72,7 @@ class PaintPage(QWidget):
         self.space = choice(
             SPACES,
             "Size of the brush in",
-            "What the size of the brush stays the same in: the texture, the object, or the view",
+            "What the size of the brush is measured in: the texture, the object, or the view",
         )
         self.mirror = choice(MIRRORS, "Mirror", "Paints on the other side, too")
         self.pen = choice(PENS, "Pressure of the pen", "What the pressure of a pen changes")

@@ -37,14 +37,14 @@ class Closing:
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A bake is running")
         share = model.state.bake.progress.share
-        box.setText(f"The bake is at {100 * share:.0f}%. What shall become of it?")
+        box.setText(f"The bake is at {100 * share:.0f}%. What should happen to it?")
         role = QMessageBox.ButtonRole
-        self.keep = box.addButton("&Keep what there is", role.AcceptRole)
+        self.keep = box.addButton("&Keep the result so far", role.AcceptRole)
         self.later = box.addButton("&Resume later", role.AcceptRole)
         self.discard = box.addButton("&Discard", role.DestructiveRole)
         stay = box.addButton("Go &on baking", role.RejectRole)
         self.keep.setEnabled(model.can(states.FINISH))
-        self.keep.setToolTip("Ends the training, writes the result, and closes then")
+        self.keep.setToolTip("Ends the training, writes the result, and then closes")
         self.later.setToolTip("Closes now. The panel offers the bake again with this material.")
         self.discard.setToolTip("Closes without a result. Earlier bakes stay.")
         box.setDefaultButton(self.later)

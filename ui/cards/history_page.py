@@ -20,7 +20,9 @@ from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import ERROR
 from verdigris.ui.style.metrics import GAP
 
-_NOTHING = "There is no bake of this material yet. Each bake is kept here: a new one replaces none."
+_NOTHING = (
+    "This material has no bakes yet. Each bake is kept here, and a new one does not replace it."
+)
 
 
 class HistoryPage(QWidget):
@@ -57,7 +59,7 @@ class HistoryPage(QWidget):
         self.kept.setKeyboardTracking(False)
         self.kept.setToolTip(
             "Older versions are removed after the next bake. The best one and pinned ones stay. "
-            "The number holds for all materials on this machine."
+            "The number applies to all materials on this machine."
         )
         keep.setBuddy(self.kept)
         self.kept.valueChanged.connect(self._keep)

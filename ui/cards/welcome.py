@@ -1,4 +1,4 @@
-"""The page of a window without a document: a place to drop a document, recent files, the examples."""
+"""The page of a window without a document: a place to drop one, recent files, the examples."""
 
 from __future__ import annotations
 

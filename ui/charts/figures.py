@@ -23,13 +23,13 @@ class Figures(QWidget):
         super().__init__()
         self._model = model
         self.error = self._line(
-            "How far the neural material is from the material, on places and directions that it "
-            "was not trained on. Lower is better; nobody sees 0.0003."
+            "The difference between the neural material and the material, at places and directions "
+            "that were not trained. Lower is better; 0.0003 is invisible."
         )
         self.others = self._line(
             "Light error: the error as a share of the reflected light. Lower is better.\n"
             "Sphere: how alike two pictures of a sphere are, in dB. Higher is better; from 55 dB "
-            "on they look the same.\n"
+            "on, they look the same.\n"
             "Visible difference: what an eye sees of the sphere when the pictures alternate, 0 to "
             "1. Lower is better.\n"
             "Sky: the error of the light that a median place reflects from a sky with a sun, and "

@@ -195,7 +195,7 @@ class _Row:
         wear(self.reset, "undo")
         tip = (
             f"Moves {slider.name} in both pictures, from {slider.low:g} to {slider.high:g} (arrow "
-            "keys, Page Up and Page Down). The bake holds all values."
+            "keys, Page Up and Page Down). The bake learns all values."
         )
         self.slider.setToolTip(tip)
         self.box.setToolTip(tip)

@@ -40,11 +40,11 @@ from verdigris.ui.style.metrics import GAP, HALF, ICON
 from verdigris.ui.style.section import Fold
 
 _INTRO = (
-    "A live input stays open in the neural material: it can still be moved after the bake, as "
-    "rain or age. The bake takes about half as long again."
+    "A live input stays open in the neural material: you can still move it after the bake, for "
+    "example rain or age. The bake takes about half as long again."
 )
 _NONE = "This material has no inputs that can stay open."
-_FULL = f"There are {MOST_LIVE_INPUTS} live inputs already: at most so many can stay open"
+_FULL = f"{MOST_LIVE_INPUTS} inputs are live already: at most {MOST_LIVE_INPUTS} can stay open"
 _MOST_AT_FIRST = 6
 _FARTHEST = 1e6
 # The words of artists for inputs of surfaces.
@@ -126,8 +126,7 @@ class OfferRow(QWidget):
             f"{offer.label} at first", lambda at: self._change(default=at), is_share=offer.is_colour
         )
         self.start.setToolTip(
-            "The value that the neural material has before anyone moves it. By default that of "
-            "the material."
+            "The initial value of the neural material. By default it is the value of the material."
         )
         self._place()
         column = QVBoxLayout(self)
@@ -216,7 +215,7 @@ class OfferRow(QWidget):
             start.setValue(self._default(wanted))
 
     def _default(self, wanted: WantedInput) -> float:
-        """The initial value: that of the artist, or of the material, or the nearest in the range."""
+        """The initial value: that of the artist or of the material, or the nearest in the range."""
         if wanted.default is not None:
             return wanted.default
         value = self.offer.value

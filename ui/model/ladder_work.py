@@ -150,7 +150,7 @@ class LadderWork:
             client.kill()
             self._end()
             self._notices.add(
-                INFO, "The ladder was cancelled. Its page and textures are those from before."
+                INFO, "The ladder was cancelled. Its page and textures are unchanged."
             )
 
     def close(self) -> None:

@@ -36,11 +36,11 @@ _TIPS = {
     "needs, up to this number.",
     "network": "The size of the small network that a shader evaluates: layers x width. A larger "
     "one keeps sharper highlights, and takes longer to draw.",
-    "target": "Training stops as soon as the verdict has so many dots",
+    "target": "Training stops as soon as the result reaches this verdict",
     "iterations": "Training steps: more of them come closer, and take longer",
     "seed": "Another number gives another bake of about the same quality",
     "target_error": "Training stops when the error falls below this value. 0 never stops it.",
-    "time_limit": "The training is planned to take so many seconds. 0 sets no limit.",
+    "time_limit": "The training is planned to take this many seconds. 0 sets no limit.",
     "folder": "The folder of the result. The default is the folder 'neural' next to the scene.",
     "viewport_textures": "Also makes plain textures, for viewports that cannot show a neural "
     "material. In Maya and Houdini, a material with them is added to the scene.",

@@ -33,7 +33,7 @@ _RUN_MS, _RUN_STEP, _RUN_PART = 40, 0.02, 0.25
 
 
 class ProgressLine(QProgressBar):
-    """A bar four pixels high, with a notch where each phase ends. It runs while its range is empty."""
+    """A bar four pixels high, with a notch where a phase ends. It runs while its range is empty."""
 
     def __init__(self) -> None:
         super().__init__()

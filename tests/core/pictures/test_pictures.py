@@ -210,7 +210,9 @@ def test_a_view_or_size_that_is_none_is_refused():
 
 
 def test_a_size_that_sub_pixels_make_too_large_is_refused_as_it_was_asked_for(diffuse):
-    with pytest.raises(SettingsError, match="a picture 2049 pixels wide: choose 1 to 2048"):
+    with pytest.raises(
+        SettingsError, match="a picture cannot be 2049 pixels wide: choose 1 to 2048"
+    ):
         render(diffuse, "sphere", 2049)
 
 

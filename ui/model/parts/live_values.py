@@ -41,8 +41,8 @@ class Slider:
     name: str
     low: float
     high: float
-    """The ends of the range. They are 0 and 1 for a colour, whose value is the share of the way from
-    the first colour to the second."""
+    """The ends of the range. They are 0 and 1 for a colour, whose value is its share of the way
+    from the first colour to the second."""
     default: float
     """A share of the range, 0 to 1, like all values here."""
     label: str

@@ -91,7 +91,7 @@ class OwnPresets:
         if not problem and len(name) > _LONGEST_NAME:
             problem = f"the name {name!r} has {len(name)} letters: use {_LONGEST_NAME} at most"
         if not problem and name.lower() in PRESETS["numpy"]:
-            problem = f"the name {name!r} is that of a preset of Verdigris: choose another"
+            problem = f"the name {name!r} belongs to a preset of Verdigris: choose another"
         if problem:
             raise SettingsError(problem)
         found = OwnPreset(name, choices.with_values({"resume": False, "folder": "", "live": ()}))

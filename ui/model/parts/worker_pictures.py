@@ -61,7 +61,8 @@ class Pictures:
         self.clear_errors()
 
     def drop_neural(self) -> None:
-        """Drops the neural pictures: the worker has opened the material again, and has no student."""
+        """Drops the neural pictures: the worker has opened the material again, without a
+        student."""
         for part in ("neural", "heat"):
             self.parts.pop(part, None)
         self.changed.emit()
