@@ -68,6 +68,10 @@ class Model(Protocol):
     def reads(self) -> Sequence[Read]:
         """The grids, and how pixels read them."""
 
+    @property
+    def curves(self) -> tuple[ToneCurve, ToneCurve]:
+        """The tone curves of light and of the map of mirrored light."""
+
 
 @dataclass
 class OneTexture:
@@ -80,6 +84,10 @@ class OneTexture:
     @property
     def reads(self) -> Sequence[Read]:
         return (Read(self.texture, BY_UNIQUE_UV, 0),)
+
+    @property
+    def curves(self) -> tuple[ToneCurve, ToneCurve]:
+        return self.curve, self.curve
 
 
 @dataclass
@@ -94,6 +102,10 @@ class VertexColours:
     @property
     def reads(self) -> Sequence[Read]:
         return (Read(self.colours, BY_VERTEX, 0),)
+
+    @property
+    def curves(self) -> tuple[ToneCurve, ToneCurve]:
+        return self.curve, self.curve
 
 
 @dataclass(frozen=True)
@@ -254,8 +266,7 @@ class ImageFit:
         first: int = 0, rate: float = 0.0, factor: float = 1.0, start: int = 0,
     ) -> None:  # fmt: skip
         """Runs a kernel. Its `grid0` is the grid with the number `start`."""
-        reads, curve = self._model.reads, self._model.curve
-        mirror = getattr(self._model, "mirror_curve", curve)
+        reads, (curve, mirror) = self._model.reads, self._model.curves
         grids = {
             f"grid{place}": self._grid((start + place) % len(reads)) for place in range(_MOST_GRIDS)
         }
@@ -264,8 +275,8 @@ class ImageFit:
             "first": first,
             "kind": self._model.kind,
             "grids": len(reads),
-            "curve": [curve.a, curve.b, curve.c],
-            "mirrorCurve": [mirror.a, mirror.b, mirror.c],
+            "curve": curve.numbers,
+            "mirrorCurve": mirror.numbers,
             "hardness": self._hardness,
             "rate": rate,
             "factor": factor,

@@ -15,7 +15,6 @@ from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.rungs.rung import Rung, Timing
-    from verdigris.core.ladder.texels.tone_curve import ToneCurve
 
 NOT_MEASURED = "a CPU does not predict a GPU"
 _SHADER = Source("ladder/measure/time_rung")
@@ -50,11 +49,12 @@ class TimedPixels:
             self._maps[f"gMap{number}"] = _upload(
                 device, images.get(use, blank), rung.blocks.get(use)
             )
+        curve, mirror = timing.curves
         self._parameters = {
             "layers": timing.layers,
             "kind": timing.kind,
-            "curve": _numbers(timing.curve),
-            "mirrorCurve": _numbers(timing.mirror_curve),
+            "curve": curve.numbers,
+            "mirrorCurve": mirror.numbers,
         }
         self._device, self._sampler = device, device.gpu.create_sampler()
 
@@ -72,7 +72,3 @@ def _upload(device: Device, image: RungImage, blocks: Blocks | None) -> Any:
         return upload_texture(device, image.format, [image.texels])
     size = blocks.height, blocks.width
     return upload_texture(device, blocks.format, [blocks.blocks], size)
-
-
-def _numbers(curve: ToneCurve | None) -> list[float]:
-    return [curve.a, curve.b, curve.c] if curve else [0.0] * 3

@@ -49,6 +49,10 @@ class DetailAndColour:
     def reads(self) -> Sequence[Read]:
         return Read(self.detail, BY_FIRST_UV, 3), Read(self.colour, BY_UNIQUE_UV, 0)
 
+    @property
+    def curves(self) -> tuple[ToneCurve, ToneCurve]:
+        return self.curve, self.curve
+
 
 @dataclass
 class DetailRung(StoredLight):

@@ -212,4 +212,5 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     def timing(self) -> Timing:
         maps = BASE_COLOUR, ORM, NORMAL_MAP, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP
         used = (each in self.textures.layers for each in pbr_model.LAYERS)
-        return Timing("timeGltf", maps, sum(is_used << bit for bit, is_used in enumerate(used)))
+        layers = sum(is_used << bit for bit, is_used in enumerate(used))
+        return Timing("timeGltf", maps, layers=layers)

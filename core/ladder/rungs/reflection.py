@@ -8,7 +8,7 @@ other light.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from verdigris.core.hosts.host import MIRROR_RIM
 from verdigris.core.ladder.fitting.image_fit import BY_MIRROR, BY_UNIQUE_UV, Read, Records
 from verdigris.core.ladder.fitting.records import mean_texture
 from verdigris.core.ladder.rungs.light_document import light_document
-from verdigris.core.ladder.rungs.rung import Timing, Written
+from verdigris.core.ladder.rungs.rung import Written
 from verdigris.core.ladder.rungs.stored_light import LIGHT, TO_LIGHT, StoredLight
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import ToneCurve, fit_curve
@@ -67,6 +67,10 @@ class WithReflection:
             Read(self.share, BY_UNIQUE_UV, 3),
             Read(self.mirror, BY_MIRROR, 6),
         )
+
+    @property
+    def curves(self) -> tuple[ToneCurve, ToneCurve]:
+        return self.curve, self.mirror_curve
 
 
 @dataclass
@@ -119,9 +123,6 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
         nothing."""
         mirrored = light_document(written.files, written.numbers, uv_sets, is_mirrored=True)
         return {**super().networks(written, uv_sets), f"{self.name}_mirrored": mirrored}
-
-    def timing(self) -> Timing:
-        return replace(super().timing(), mirror_curve=self.model.mirror_curve)
 
 
 def mirror_uv(direction: FloatArray) -> FloatArray:

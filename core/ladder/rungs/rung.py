@@ -19,6 +19,7 @@ from verdigris.core.ladder.fitting.maps import CUTOFF, MASK, Coverage, Opacity
 from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader, write_tiles
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.images import Blocks, RungImage, write_ktx, write_png
+from verdigris.core.ladder.texels.tone_curve import CLAMP, ToneCurve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.fitting.image_fit import Records
     from verdigris.core.ladder.ladder_settings import LadderSettings
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
-    from verdigris.core.ladder.texels.tone_curve import ToneCurve
     from verdigris.core.ladder.views.scene import FitViews, Scene
     from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -127,12 +127,12 @@ class Timing:
     entry: str
     maps: tuple[str, ...]
     """The uses of images, in the order of the shader."""
-    layers: int = 0
-    """A bit for each layer of glTF."""
     kind: int = 0
     """The formula that shades a pixel, as image_model.slang numbers it."""
-    curve: ToneCurve | None = None
-    mirror_curve: ToneCurve | None = None
+    curves: tuple[ToneCurve, ToneCurve] = (CLAMP, CLAMP)
+    """The tone curves of light and of the map of mirrored light."""
+    layers: int = 0
+    """A bit for each layer of glTF."""
 
 
 def _draw_nothing(seen: Seen, _: int) -> NDArray[np.float32]:

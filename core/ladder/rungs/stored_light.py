@@ -112,8 +112,7 @@ class StoredLight(Rung):
         return {self.name: light_document(written.files, written.numbers, uv_sets)}
 
     def timing(self) -> Timing:
-        curve = self.model.curve
-        return Timing("timeLight", tuple(self.grids()), 0, self.model.kind, curve, curve)
+        return Timing("timeLight", tuple(self.grids()), self.model.kind, self.model.curves)
 
 
 @dataclass

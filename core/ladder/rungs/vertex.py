@@ -74,7 +74,7 @@ vec3 light = toLight(vertexStored.rgb, curve);
         return {}
 
     def timing(self) -> Timing:
-        return Timing("timeVertices", (), curve=self.model.curve, mirror_curve=self.model.curve)
+        return Timing("timeVertices", (), curves=self.model.curves)
 
 
 def _notes(model: VertexColours, records: Records, triangles: int) -> list[str]:

@@ -72,6 +72,11 @@ class ToneCurve:
         """The curve with this factor of light."""
         return ToneCurve(self.a / factor, self.b / factor, self.c / factor)
 
+    @property
+    def numbers(self) -> list[float]:
+        """The coefficients as shaders read them."""
+        return [self.a, self.b, self.c]
+
     def as_json(self) -> dict[str, float]:
         return {"a": self.a, "b": self.b, "c": self.c}
 
