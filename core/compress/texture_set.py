@@ -17,7 +17,7 @@ from verdigris.core.compress.compressed_set import level_sizes
 from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
 from verdigris.core.material.files.image_headers import read_info
 from verdigris.core.material.files.image_texels import read_image
-from verdigris.core.material.graph.traversal import nodes_behind
+from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.load.provenance import texture_files
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _reached_inputs(document: Document, nodes: Sequence[mx.Node]) -> dict[str, l
             continue
         for port in surface.getInputs():
             if port.getType() != "surfaceshader":
-                for node in nodes_behind(port, document.name):
+                for node in upstream_nodes(port, document.name):
                     found.setdefault(node.getNamePath(), []).append(port.getName())
     return found
 

@@ -22,7 +22,7 @@ from verdigris.core.material.analyse.image_facts import (
 from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mesh
 from verdigris.core.material.analyse.parts import parts_of
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
-from verdigris.core.material.graph.traversal import nodes_behind
+from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
     names = []
     for shader in shaders:
         for port in shader.getInputs():
-            if any(_reads_a_place(node) for node in nodes_behind(port, document.name)):
+            if any(_reads_a_place(node) for node in upstream_nodes(port, document.name)):
                 names.append(port.getName())
     return list(dict.fromkeys(names))
 

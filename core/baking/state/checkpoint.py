@@ -150,7 +150,7 @@ def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) 
     digest = hashlib.sha256()
     for teacher in teachers:
         digest.update(teacher.generated.digest.encode())
-        digest.update(teacher.texture_digest().encode())
+        digest.update(teacher.texture_digest.encode())
         for each in live_facts(teacher):
             digest.update(each.encode())
     if importance is not None:

@@ -36,10 +36,10 @@ from verdigris.core.material.graph.traversal import (
     is_connected,
     is_defined_here,
     is_fed,
-    nodes_behind,
     own_definitions,
     own_graph,
     own_graphs,
+    upstream_nodes,
 )
 from verdigris.core.material.normalise.geometry_properties import UNIFORM_VALUE, VALUE
 
@@ -161,7 +161,7 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
             yield EMISSION_BY_VIEW
     for port in node.getInputs():
         part = next((part for word, part in _MAPS.items() if word in port.getName()), None)
-        behind = nodes_behind(port, node.getDocument().getSourceUri()) if part else ()
+        behind = upstream_nodes(port, node.getDocument().getSourceUri()) if part else ()
         if part and any(each.getCategory() in _READS_VIEW for each in behind):
             yield part
 

@@ -105,11 +105,6 @@ def count_expanded(nodes: Sequence[mx.Node]) -> int:
     return sum(times.get(node.getParent().getNamePath(), 1) for node in nodes)
 
 
-def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
-    """Every node that feeds one input."""
-    yield from upstream_nodes(port, document_name)
-
-
 def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
     """The inputs that name the images of a node: its own, those of the graph around it, or, if the
     document defines the node, defaults of its definition."""

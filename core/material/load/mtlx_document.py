@@ -118,10 +118,7 @@ class Document:
         return [node for node in shaders if node.getName() not in used]
 
     def find_material(self, name: str) -> Material | None:
-        for material in self.materials:
-            if name in (material.name, material.path):
-                return material
-        return None
+        return next((each for each in self.materials if name in (each.name, each.path)), None)
 
     def refuse_unbakeable(self, name: str) -> None:
         """Raises DocumentError if the document has a material with this name that cannot be

@@ -80,12 +80,9 @@ class Teacher(DeviceMaterial):
         """Images that changed after they were read."""
         return self._pool.changed_files()
 
-    def texture_digest(self) -> str:
-        """A digest of all images, computed once."""
-        return self._digest_of_images
-
     @cached_property
-    def _digest_of_images(self) -> str:
+    def texture_digest(self) -> str:
+        """A digest of all images."""
         return self._pool.digest()
 
     @cached_property

@@ -35,10 +35,7 @@ def write_document(network: Network, known: Mapping[str, Signature] | None = Non
 
 def foreign_origin(definition: str) -> tuple[str, str] | None:
     """The application that a definition with this name comes from, and the remedy."""
-    for prefixes, found in _FOREIGN.items():
-        if definition.startswith(prefixes):
-            return found
-    return None
+    return next((found for each, found in _FOREIGN.items() if definition.startswith(each)), None)
 
 
 class _Writer:
