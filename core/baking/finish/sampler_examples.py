@@ -100,8 +100,7 @@ def draw_examples(
     for seen in draw_surfaces(parameters, student, effort.surfaces, _LEAST_COSINE, random):
         view = look_at(parameters, seen.latents, seen.wo)
         lobes = None if head is None else lobes_of(replace(parameters, head=head), view)
-        surfaces = _Surfaces(view, lobes, student, seen.uv, seen.live, seen.wo)
-        found.append(surfaces.examples(effort.directions, random))
+        found.append(_Surfaces(seen, view, lobes, student).examples(effort.directions, random))
     return join(found)
 
 
@@ -150,14 +149,12 @@ def join(parts: Sequence[Examples]) -> Examples:
 
 @dataclass
 class _Surfaces:
-    """Surfaces of one level under views."""
+    """Surfaces with the lobes of a head, if there is one."""
 
+    seen: Seen
     view: View
     lobes: Lobes | None
     student: Student
-    uv: FloatArray
-    live: FloatArray
-    wo: FloatArray
 
     def examples(self, directions: int, random: np.random.Generator) -> Examples:
         """Examples with broad directions, and about as many around those that reflect much: a
@@ -170,7 +167,7 @@ class _Surfaces:
         parts = [(lobes, count) for lobes in _broad_lobes(view)]
         wi = np.concatenate([_drawn(lobes, count, random) for lobes, count in parts], 1)
         luminance = self._luminance(wi)
-        peaks = _lobes_at_peaks(view, self.wo, wi, luminance / _density(parts, wi), random)
+        peaks = _lobes_at_peaks(view, self.seen.wo, wi, luminance / _density(parts, wi), random)
         further = [(peaks, directions - own - wi.shape[1])]
         if self.lobes is not None:
             further.append((self.lobes, own))
@@ -195,10 +192,10 @@ class _Surfaces:
         """Luminance of the responses, [S, N]."""
         count = wi.shape[1]
         response = self.student.response(
-            np.tile(self.uv.T, (count, 1)),
+            np.tile(self.seen.uv.T, (count, 1)),
             np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
-            np.tile(self.wo.T, (count, 1)),
-            live=np.tile(self.live, (count, 1)) if self.live.size else None,
+            np.tile(self.seen.wo.T, (count, 1)),
+            live=np.tile(self.seen.live, (count, 1)) if self.seen.live.size else None,
         )
         return np.asarray((response @ LUMINANCE.astype(np.float32)).reshape(count, -1))
 

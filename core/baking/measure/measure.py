@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.compare.metrics import (
@@ -176,11 +177,7 @@ def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
 
 
 def random_directions(random: np.random.Generator, count: int) -> Floats:
-    cosine = LEAST_COSINE + (1 - LEAST_COSINE) * random.random(count)
-    turn = 2 * np.pi * random.random(count)
-    sine = np.sqrt(1 - cosine**2)
-    directions = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
-    return directions.astype(np.float32)
+    return hemisphere(random, count, LEAST_COSINE).astype(np.float32)
 
 
 def classify(teachers: Sequence[DeviceMaterial], recipe: Recipe) -> Kind:

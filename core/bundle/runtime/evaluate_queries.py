@@ -53,6 +53,8 @@ ANSWER = np.dtype(
         ("reserved", "<u4"),
     ]
 )
+# The answer of a group of threads.
+GROUP_ANSWER = np.dtype([("response", "<f4", 3), ("reserved", "<f4")])
 # kGroupThreads of neural_tiles.slang, and kGroupQueries of evaluate_queries.slang: the queries of
 # a group.
 GROUP_THREADS, GROUP_QUERIES = 32, 256
@@ -151,14 +153,17 @@ class QueryEvaluator:
         random2: Floats | float = 0.0,
         live: Floats | None = None,
     ) -> NDArray[Any]:
-        """Responses and densities, and what the sampler draws, in ANSWER."""
+        """Responses in GROUP_ANSWER if groups of threads evaluate them. Otherwise responses,
+        densities and the draws of the sampler, in ANSWER."""
         live = self.materials.live_of_queries(live, len(uv))
         queries = as_queries(uv, lod, wi, wo, material, random, random2, live)
-        output = self.materials.device.new_buffer(np.zeros(len(uv), ANSWER))
-        dispatch_queries(self.materials, self._device, queries, output, threads=len(uv))
-        return np.asarray(
-            output.to_numpy().view(np.uint8)[: len(uv) * ANSWER.itemsize].view(ANSWER)
-        )
+        answer, threads = ANSWER, len(uv)
+        if self.materials.choice.is_together:
+            answer, threads = GROUP_ANSWER, GROUP_THREADS * -(-len(uv) // GROUP_QUERIES)
+        output = self.materials.device.new_buffer(np.zeros(len(uv), answer))
+        dispatch_queries(self.materials, self._device, queries, output, threads)
+        found = output.to_numpy().view(np.uint8)[: len(uv) * answer.itemsize]
+        return np.asarray(found.view(answer))
 
 
 def has_cooperative_matrices(device: Device) -> bool:
@@ -169,8 +174,8 @@ def has_cooperative_matrices(device: Device) -> bool:
     return all(device.gpu.has_feature(each) for each in features)
 
 
-class MatrixEvaluator:
-    """Evaluates queries to materials that share one decoder."""
+class MatrixEvaluator(QueryEvaluator):
+    """Evaluates responses of materials that share one decoder, with cooperative matrices."""
 
     def __init__(self, materials: Sequence[StoredMaterial], device: Device) -> None:
         if not has_cooperative_matrices(device):
@@ -181,23 +186,4 @@ class MatrixEvaluator:
                 f"the materials have {decoders} decoders, a group of threads evaluates one: "
                 "evaluate them one by one"
             )
-        self.materials = DeviceMaterials(materials, device, RuntimeChoice(is_together=True))
-        self._device = device
-
-    def response(
-        self,
-        uv: Floats,
-        lod: Floats | float,
-        wi: Floats,
-        wo: Floats,
-        material: NDArray[Any] | int = 0,
-        live: Floats | None = None,
-    ) -> Floats:
-        """The response [N, 3]."""
-        live = self.materials.live_of_queries(live, len(uv))
-        queries = as_queries(uv, lod, wi, wo, material, live=live)
-        output = self.materials.device.new_space(len(uv), 16)
-        groups = -(-len(uv) // GROUP_QUERIES)
-        dispatch_queries(self.materials, self._device, queries, output, groups * GROUP_THREADS)
-        found = output.to_numpy().view(np.float32).reshape(-1, 4)
-        return np.ascontiguousarray(found[: len(uv), :3])
+        super().__init__(materials, device, RuntimeChoice(is_together=True))
