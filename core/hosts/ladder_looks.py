@@ -95,6 +95,15 @@ def _place(folder: Path, name: object) -> Path:
     return folder / name
 
 
+def _bundle(folder: Path, name: str) -> Path:
+    """The bundle of a ladder. One that was given to its fit may lie in another local folder."""
+    path = Path(name)
+    is_local = path.is_absolute() and not PureWindowsPath(name).drive.startswith("\\\\")
+    if is_local and path.suffix == ".vdg" and (path / "manifest.json").is_file():
+        return path
+    return _place(folder, name)
+
+
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     """The rungs that a scene can show."""
     below = {each["rung"]: each["below_pixels"] for each in report.get("lods", ())}
@@ -215,7 +224,8 @@ def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
         return None
     kinds = (each[SCENE_TEXTURES] for each in rungs if SCENE_TEXTURES in each)
     textures = {kind: _place(folder, file) for kind, file in next(kinds, {}).items()}
-    return BakedResult(_place(folder, bundle or stages[0]), textures)
+    noted = _bundle(folder, bundle) if bundle else _place(folder, stages[0])
+    return BakedResult(noted, textures)
 
 
 def _stages(report: Mapping[str, Any]) -> list[str]:

@@ -155,6 +155,18 @@ def test_a_report_that_names_files_outside_of_its_folder_is_refused(tmp_path, fi
     assert find_report(file) is None
 
 
+def test_a_bundle_that_was_given_to_the_ladder_may_lie_elsewhere(tmp_path):
+    bundle, folder = tmp_path / "given.vdg", tmp_path / "ladder"
+    for each in (bundle, folder):
+        each.mkdir()
+    report = {"rungs": [{"name": "neural", "bundle": bundle.as_posix()}]}
+    with pytest.raises(ValueError, match="is not a file in the folder of the ladder"):
+        look_of(report, folder)
+    (bundle / "manifest.json").write_text("{}")
+    look = look_of(report, folder)
+    assert look.result.bundle == bundle and look.rungs[0].is_material
+
+
 def test_what_is_the_same_everywhere_is_a_number_and_layers_that_are_not_there_are_none(tmp_path):
     rung = pbr_rung(layers=("coat",), is_constant=True)
     shader, gltf = shader_in(tmp_path, rung)
