@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
 # A CPU takes a third of a second for this many: keys and progress wait for a dispatch.
-PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
+PIXELS_ON_CPU, _DIRECTIONS_ON_CPU = 1 << 14, 1 << 18
 # Pairs of directions for each direction to the sun, whose light varies little over its disc.
 _PAIRS_A_SUN = 4
 
@@ -146,7 +146,7 @@ class LitPart:
         """Pairs of directions of each dispatch: drivers cancel one that takes seconds."""
         at_once = DIRECTIONS_AT_ONCE
         if self._material.device.is_software:
-            at_once = _DIRECTIONS_ON_PROCESSOR
+            at_once = _DIRECTIONS_ON_CPU
         most = at_once // (2 * max(1, self.count) * footprint.places)
         # a multiple of those that share a direction to the sun
         most = max(1, most // _PAIRS_A_SUN * _PAIRS_A_SUN)
@@ -237,7 +237,7 @@ def draw_behind(
 
 def pixels_at_once(device: Device) -> int:
     """Number of pixels in one dispatch."""
-    return PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+    return PIXELS_ON_CPU if device.is_software else PIXELS_AT_ONCE
 
 
 def _slices(gbuffer: GBuffer, device: Device) -> list[slice]:

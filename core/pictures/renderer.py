@@ -260,10 +260,6 @@ class Renderer:
     def is_reference_whole(self) -> bool:
         return self.reference.has_content and self.reference.next_quick() is None
 
-    @property
-    def is_neural_whole(self) -> bool:
-        return self.neural.has_content and self.neural.next_quick() is None
-
     def _is_whole(self, neural: object) -> bool:
         return all(
             side.picture.has_content and side.picture.next_quick() is None

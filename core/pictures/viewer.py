@@ -42,7 +42,7 @@ _STEP_OF_EXPOSURE = 0.5
 # The first picture is smaller by this factor.
 _SMALLER = 4
 # Pairs of directions in a pass under an environment, and sub-pixels in the studio.
-_PAIRS_ON_CPU, _PAIRS_ON_GPU, _STUDIO_SUBPIXELS = 4, 32, 2
+_PAIRS_ON_CPU, _PAIRS_ON_GPU, _STUDIO_SUBPIXELS = 4, 16, 2
 # On a CPU, a larger window has a quarter of the passes, which take long there.
 _PASSES_A_SAMPLE, _MOST_WITH_ALL_PASSES = 4, 320
 # Places of the reference's footprint in each pass.

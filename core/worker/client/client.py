@@ -245,7 +245,7 @@ class WorkerClient:
         return f"The worker has ended (code {code}){last}"
 
 
-def processor_seconds(process: int) -> float | None:
+def cpu_seconds(process: int) -> float | None:
     """CPU time of a process so far; None where the system does not report it."""
     if sys.platform.startswith("linux"):
         try:
@@ -284,7 +284,7 @@ class Vitals:
     def __init__(
         self,
         process: int,
-        read: Callable[[int], float | None] = processor_seconds,
+        read: Callable[[int], float | None] = cpu_seconds,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._process, self._read, self._clock = process, read, clock

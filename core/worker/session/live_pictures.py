@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.worker.drawing.errors_by_place import RollingErrors
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing, new_renderer
 from verdigris.core.worker.drawing.shown import ShownMaterials, ShownMeshes
-from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol.worker_events import (
     ErrorMap,
     Errors,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
-from verdigris.core.worker.drawing.texel_inspector import weigh_places
+from verdigris.core.worker.drawing.errors_by_place import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.protocol.streams import LONG_PATIENCE, PATIENCE, REST_PATIENCE

@@ -209,7 +209,7 @@ def test_passes_add_up_to_the_picture_of_one(ground, monkeypatch):
     once = light_pass(ground, view, lit, 24, 0, POINT)
     np.testing.assert_allclose(np.mean(passes, 0), once, rtol=1e-4, atol=1e-5)
     whole = draw_under(ground, view, lit, 2, 48)
-    monkeypatch.setattr(environment_render, "PIXELS_ON_PROCESSOR", 64)
+    monkeypatch.setattr(environment_render, "PIXELS_ON_CPU", 64)
     split = draw_under(ground, view, lit, 2, 48)
     np.testing.assert_allclose(split, whole, rtol=1e-4, atol=1e-5)
     done = []

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from verdigris.core.worker.client.client import Vitals, processor_seconds
+from verdigris.core.worker.client.client import Vitals, cpu_seconds
 
 
 def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():
@@ -27,7 +27,7 @@ def test_processor_time_is_what_the_process_says_of_itself():
     code = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as process:
         process.stdout.readline()
-        assert processor_seconds(process.pid) == pytest.approx(0.52, abs=0.1)
+        assert cpu_seconds(process.pid) == pytest.approx(0.52, abs=0.1)
         process.communicate(b"\n")
-    before = processor_seconds(os.getpid())
+    before = cpu_seconds(os.getpid())
     assert before == pytest.approx(time.process_time(), abs=0.1)

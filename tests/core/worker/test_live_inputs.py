@@ -16,8 +16,8 @@ from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.worker.client.client import pixels_of
+from verdigris.core.worker.drawing.errors_by_place import RollingErrors
 from verdigris.core.worker.drawing.shown import ShownMaterials
-from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol import commands
 
 from .drawing_of import Drawing

@@ -19,9 +19,9 @@ from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.worker.drawing.errors_by_place import RollingErrors, weigh_places
 from verdigris.core.worker.drawing.live_drawing import LitPixels, PreparedPlaces
 from verdigris.core.worker.drawing.shown import ShownMaterials
-from verdigris.core.worker.drawing.texel_inspector import RollingErrors, weigh_places
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.session.budget import Budget
@@ -265,7 +265,7 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     wanted = commands.SetView(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
     renderer = Drawing(teacher, wanted, 16).renderer
     network = trainer.live()
-    while not renderer.is_neural_whole:
+    while renderer.neural.sharp < 1:
         renderer.draw_neural(network)
     places = renderer.places()
     assert renderer.texels == 16
