@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
 from verdigris.core.pictures.view import View
@@ -109,8 +110,5 @@ class Memory:
         self._settings.setValue(name, value)
 
     def _read_json(self, name: str) -> dict[str, Any]:
-        try:
-            found = json.loads(str(self._settings.value(name) or "{}"))
-        except ValueError:
-            return {}
+        found = find_json(str(self._settings.value(name) or "{}"))
         return found if isinstance(found, dict) else {}

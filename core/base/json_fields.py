@@ -1,6 +1,7 @@
-"""Reads untrusted JSON: manifests, scenes, commands and settings.
+"""Reads untrusted JSON: manifests, scenes, commands and settings. Other modules do not parse it.
 
-Errors name the file, the field, the value and the remedy. The caller chooses their class.
+Its size, its depth and the number of its values are limited. Errors name the file, the field, the
+value and the remedy. The caller chooses their class.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
 from verdigris.core.base.inputs import require_file
 from verdigris.core.base.text import is_of_a_device
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Plain names only: no folders, drives, hidden files, or names reserved by a system.
 LONGEST_FILE_NAME = 128
@@ -33,6 +35,9 @@ _LARGEST_NUMBER = 1e300
 _LARGEST_WHOLE = (1 << 63) - 1
 # Levels of nested objects and lists. Writers recurse as deep.
 _DEEPEST = 100
+LARGEST_JSON = 64 << 20
+# Values of all levels. The smallest, [] and {}, take 64 bytes each.
+_MOST_VALUES = 4_000_000
 _REQUIRED = object()
 _TYPES: dict[Any, str] = {
     str: "a text",
@@ -67,9 +72,16 @@ def is_plain_file_name(name: str) -> bool:
 
 
 def load_json(
-    data: bytes, file: str, error: type[VerdigrisError] = BundleError, encoding: str = "utf-8"
+    data: bytes,
+    file: str,
+    error: type[VerdigrisError] = BundleError,
+    encoding: str = "utf-8",
+    most_bytes: int = LARGEST_JSON,
 ) -> Any:
-    """The value in a JSON text. Refuses NaN, infinities, names given twice and deep nesting."""
+    """The value in a JSON text. Refuses NaN, infinities, names given twice, deep nesting, and texts
+    that are too long or have too many values."""
+    if why := _why_too_much(data, most_bytes):
+        raise error(f"{file}: {why}")
 
     def constant(text: str) -> NoReturn:
         raise ValueError(f"{text} is not a JSON number")
@@ -114,6 +126,39 @@ def load_json(
     return value
 
 
+def find_json(data: bytes | str, most_bytes: int = LARGEST_JSON) -> Any:
+    """The value in a JSON text that a program wrote; None if it cannot be read. NaN and infinities
+    are numbers here."""
+    text = data if isinstance(data, bytes) else data.encode(errors="replace")
+    if _why_too_much(text, most_bytes):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if isinstance(value, dict | list) and _is_deep(value) else value
+
+
+def find_json_file(path: Path, most_bytes: int = LARGEST_JSON) -> Any:
+    """The value in a file that a program wrote; None if there is none or it cannot be read."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return find_json(file.read(most_bytes + 1), most_bytes)
+    except (OSError, ValueError):
+        return None
+
+
+def _why_too_much(data: bytes, most_bytes: int) -> str:
+    """Why a text is not parsed; empty if it may be."""
+    if len(data) > most_bytes:
+        return f"is larger than {most_bytes / (1 << 20):g} MB: split it"
+    # each value but the first follows one of these
+    count = sum(map(data.count, (b",", b"[", b"{", b":"))) if len(data) > _MOST_VALUES else 0
+    return f"has more than {_MOST_VALUES:,} values: split it" if count > _MOST_VALUES else ""
+
+
 def parse_json(data: bytes, file: str) -> Fields:
     """The object at the top of a JSON file of a bundle."""
     value = load_json(data, file)
@@ -136,7 +181,7 @@ def read_json_file(path: Path, error: type[VerdigrisError], most_bytes: int) -> 
         data = path.read_bytes()
     except (OSError, ValueError) as failure:
         raise error(f"{path}: cannot be read ({reason(failure)}): choose a file") from None
-    return load_json(data, str(path), error, "utf-8-sig")
+    return load_json(data, str(path), error, "utf-8-sig", most_bytes)
 
 
 def _is_deep(value: dict[str, Any] | list[Any]) -> bool:
@@ -257,6 +302,8 @@ class Fields:
 
     def numbers(self, name: str, *shape: int) -> NDArray[np.float64]:
         """An array with this shape; -1 is any length."""
+        import numpy as np
+
         value = self.value(name)
         remedy = (
             f"it must be finite numbers [{']['.join(str(n) if n >= 0 else 'N' for n in shape)}]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from verdigris.core.base.files import (
     temporary_name,
 )
 from verdigris.core.base.images import ImageError, is_whole, write_texels
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.text import is_encodable, is_of_a_device
 
 if TYPE_CHECKING:
@@ -176,8 +176,10 @@ def kind_of(manifest: Path) -> str | None:
             data = file.read(_LARGEST_MANIFEST + 1)
         if len(data) > _LARGEST_MANIFEST:
             return ""
-        found = json.loads(data)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
+        return None
+    found = find_json(data)
+    if found is None:
         return None
     return str(found.get("format", "")) if isinstance(found, dict) else ""
 

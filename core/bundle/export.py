@@ -21,6 +21,7 @@ import numpy as np
 
 from verdigris.core.base.array_types import Bytes, FloatArray, Floats
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.json_fields import load_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.ktx2 import ASTC, RGBA8, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
@@ -91,7 +92,9 @@ def export_textures(bundle: Bundle, target: str, folder: Path) -> ExportedTextur
         )
     manifest = bundle.manifest
     files = {record.file: read_recorded(bundle.folder, record) for record in manifest.records}
-    document = json.loads(read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST))
+    document = load_json(
+        read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST), str(bundle.folder)
+    )
     writer = f"verdigris {version()}"
     errors: dict[str, float] = {}
     stored = latents.levels

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, HostError, reason
 from verdigris.core.base.files import replace_file
+from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial, HostMesh
 
@@ -156,12 +157,9 @@ class FilesHost:
         sidecar = self._sidecar()
         if not sidecar.is_file():
             return {}
-        try:
-            noted = json.loads(sidecar.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as failure:
-            raise HostError(f"{sidecar}: cannot be read ({reason(failure)}): remove it") from None
+        noted = find_json_file(sidecar)
         if not isinstance(noted, dict):
-            raise HostError(f"{sidecar}: not a record of results: remove it")
+            raise HostError(f"{sidecar}: is not a record of results: remove it")
         return noted
 
     def _require_file(self) -> Path:

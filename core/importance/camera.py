@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import SettingsError, reason
-from verdigris.core.base.inputs import require_file
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.json_fields import read_json_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Doubles
 
 
-_LARGEST_RESOLUTION = 8192
+_LARGEST_RESOLUTION, _LARGEST_BYTES = 8192, 1 << 20
 _NEAR = 1e-3
 
 
@@ -124,11 +123,7 @@ def look_at(
 def read_camera(path: Path) -> Camera:
     """Reads a camera from JSON: `matrix` with four rows, or `eye`, `target` and `up` (default y);
     `fov` in degrees, `resolution` [width, height], and `near`."""
-    require_file(path, SettingsError, "name a camera's file")
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as failure:
-        raise SettingsError(f"{path}: cannot be read as a camera: {reason(failure)}") from None
+    values = read_json_file(path, SettingsError, _LARGEST_BYTES)
     if not isinstance(values, dict):
         raise SettingsError(
             f"{path} is not a camera: write an object with 'matrix', 'fov' and 'resolution'"

@@ -15,6 +15,7 @@ from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
+from verdigris.core.base.json_fields import load_json
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 # He initialisation keeps the variance through rectifiers. The last layer starts small: first
@@ -201,7 +202,7 @@ def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
     try:
         spec = NetworkSpec.from_json(arrays["spec"].tobytes().decode())
         name = "layout"
-        layout = LatentLayout(**json.loads(arrays["layout"].tobytes().decode()))
+        layout = LatentLayout(**load_json(arrays["layout"].tobytes(), name, SettingsError))
     except (SettingsError, ValueError, TypeError) as error:
         raise CheckpointError(f"{source}: {name}: {error}") from error
     try:

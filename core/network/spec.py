@@ -12,9 +12,9 @@ import math
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.material.live_inputs.live_input import MOST_LIVE_INPUTS
 
 # Name -> Slang type.
@@ -340,10 +340,9 @@ class NetworkSpec:
     @classmethod
     def from_json(cls, text: str) -> NetworkSpec:
         """Raises SettingsError for invalid text. Missing fields get defaults."""
-        try:
-            values: Any = json.loads(text)
-        except ValueError as error:
-            raise SettingsError(f"network specification is not JSON: {error}") from error
+        values = find_json(text)
+        if values is None:
+            raise SettingsError("network specification is not JSON: bake it again")
         _require(isinstance(values, dict), "network specification", values, "use a JSON object")
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)

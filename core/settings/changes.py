@@ -71,7 +71,7 @@ def _parse_change(text: str) -> dict[str, Any]:
         raise SettingsError(f"{text!r}: use NAME=VALUE, such as resolution=256")
     try:
         parsed = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = value
     for part in reversed(name.split(".")):
         parsed = {part: parsed}

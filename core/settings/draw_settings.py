@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.arrays import REAL_KINDS, open_array
-from verdigris.core.base.errors import SettingsError, reason
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.inputs import require_file
+from verdigris.core.base.json_fields import LARGEST_JSON, read_json_file
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
@@ -180,14 +180,7 @@ def read_directions(text: str) -> tuple[str, Table]:
     require_file(path, SettingsError, "name another file")
     if path.suffix.lower() == ".npy":
         return "uniform", checked_table(open_array(path), str(path))
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as failure:
-        raise SettingsError(
-            f"{path}: cannot be read ({reason(failure)}): name another file"
-        ) from None
-    except (ValueError, RecursionError) as failure:
-        raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
+    values = read_json_file(path, SettingsError, LARGEST_JSON)
     return "uniform", checked_table(values, str(path))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES
 
 RESULT_NODE = "verdigris_result"
@@ -104,10 +105,7 @@ def asset_script() -> str:
 
 def read_results(data: str | None) -> dict[str, Any]:
     """Reads the results from the user data of a node."""
-    try:
-        found = json.loads(data or "{}")
-    except ValueError:
-        found = None
+    found = find_json(data or "{}")
     if not isinstance(found, dict):
         raise HostError("the user data of Verdigris on this node is damaged: delete it")
     return found

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import zlib
 from dataclasses import dataclass
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 
 LARGEST_DOCUMENT = 64 << 20
 _LENGTH_BYTES = 4
@@ -32,7 +32,9 @@ def read_stack(value: str, node: str) -> tuple[StackDocument, ...]:
     if not value.strip():
         return ()
     try:
-        entries = json.loads(value)
+        entries = find_json(value)
+        if entries is None:
+            raise ValueError("it is not JSON")
         found = [(str(entry["name"]), entry.get("document") or "") for entry in entries]
     except (ValueError, TypeError, KeyError, AttributeError) as failure:
         raise HostError(

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.hosts.host import HostMaterial, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.plugins.maya.scene.assignments import assignment_of
@@ -110,13 +111,22 @@ def make_levels(
     return layers
 
 
+def _former_layers(node: str) -> list[tuple[str, str]]:
+    """Ids of the meshes in a level, and of the layers that they were in."""
+    found = find_json(text_of(node, FORMER_LAYERS) or "[]")
+    pairs = found if isinstance(found, list) else []
+    return [
+        (str(each[0]), str(each[1])) for each in pairs if isinstance(each, list) and len(each) == 2
+    ]
+
+
 def _remove(material: HostMaterial) -> None:
     """Deletes what was made for another ladder of this material. Meshes return to their layers,
     unless the artist has moved them. What the artist has put under a copy goes to the copy's
     parent."""
     made = [node for node in nodes_with(LEVEL_OF) if text_of(node, LEVEL_OF) == material.key]
     for node in made:
-        for mesh_id, layer_id in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
+        for mesh_id, layer_id in _former_layers(node):
             layer = next(iter(cmds.ls(layer_id)), "")
             for mesh in cmds.ls(mesh_id, long=True) if layer and layer not in made else ():
                 shown_in = _layer_of(mesh)

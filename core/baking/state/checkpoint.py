@@ -14,6 +14,7 @@ import numpy as np
 
 from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_text
 from verdigris.core.base.files import remove_file
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.network.parameters import (
     CheckpointError,
     Parameters,
@@ -72,7 +73,7 @@ def find_facts(path: Path) -> dict[str, Any] | None:
     be gigabytes, are not read."""
     try:
         with open_archive(path) as archive:
-            facts = json.loads(stored_text(archive, _FACTS, _LARGEST_FACTS))
+            facts = find_json(stored_text(archive, _FACTS, _LARGEST_FACTS))
     except UNREADABLE:
         return None
     return facts if isinstance(facts, dict) and facts.get("version") == VERSION else None
@@ -115,10 +116,7 @@ def load(path: Path) -> Saved:
     parameters = from_arrays(arrays, path)
     if _FACTS not in arrays:
         raise CheckpointError(f"{path}: {_FACTS} is missing")
-    try:
-        facts = json.loads(arrays[_FACTS].tobytes().decode())
-    except ValueError as failure:
-        raise CheckpointError(f"{path}: {_FACTS}: {failure}") from None
+    facts = find_json(arrays[_FACTS].tobytes(), _LARGEST_FACTS)
     if not isinstance(facts, dict) or facts.get("version") != VERSION:
         found = facts.get("version") if isinstance(facts, dict) else facts
         raise CheckpointError(

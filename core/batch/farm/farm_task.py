@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SceneError
+from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
@@ -119,8 +119,8 @@ def read_outcomes(plan: Plan) -> list[Result]:
 
 
 def _known(planned: Planned, out: Path) -> Result | None:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(_outcome_file(out, planned.entry.name).read_text(encoding="utf-8"))
+    found = find_json_file(_outcome_file(out, planned.entry.name))
+    with contextlib.suppress(ValueError, KeyError, TypeError):
         outcome = Outcome(**found["outcome"])
         if planned.is_to_do and found["status"] == BAKED:
             # the bundle is out of date now

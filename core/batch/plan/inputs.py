@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.files import replace_file
-from verdigris.core.base.json_fields import find_table, find_whole
+from verdigris.core.base.json_fields import find_json_file, find_table, find_whole
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
@@ -88,14 +88,13 @@ class DigestCache:
 def _read_digests(file: Path | None) -> dict[str, list[int | str]]:
     if file is None:
         return {}
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return {
-                key: value
-                for key, value in found.items()
-                if isinstance(value, list) and len(value) == 4
-            }
+    found = find_json_file(file)
+    if isinstance(found, dict):
+        return {
+            key: value
+            for key, value in found.items()
+            if isinstance(value, list) and len(value) == 4
+        }
     return {}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import BundleError, SceneError, VerdigrisError
+from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.batch.plan.state_folder import write_json
 from verdigris.core.batch.scene.entry import fits_any
@@ -71,10 +71,8 @@ def _is_there(path: Path) -> bool:
 
 def _known(file: Path) -> dict[str, str]:
     """Digests of the existing packs. Without them, all packs are written again."""
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
-    return {}
+    found = find_json_file(file)
+    return found if isinstance(found, dict) else {}
 
 
 def _whole(path: Path) -> ScenePack | None:

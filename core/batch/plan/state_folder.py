@@ -14,6 +14,7 @@ from typing import Any
 from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SceneError, reason
 from verdigris.core.base.files import make_own_folder
+from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_own_file
 from verdigris.core.base.process.termination import handled, termination_signals
@@ -84,8 +85,8 @@ def _interrupt(_signal: int, _frame: object) -> None:
 
 
 def _owner(folder: Path) -> str:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads((folder / _OWNER_FILE).read_text(encoding="utf-8"))
+    found = find_json_file(folder / _OWNER_FILE, 1 << 16)
+    with contextlib.suppress(KeyError, TypeError):
         return f"process {found['process']} on {found['host']} since {found['since']}"
     return "just started"
 

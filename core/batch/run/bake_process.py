@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.files import make_own_folder, new_log
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
@@ -222,11 +223,9 @@ def _read(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    with contextlib.suppress(ValueError):
-        event = json.loads(line)
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            return event
-    return None
+    event = find_json(line)
+    is_event = isinstance(event, dict) and isinstance(event.get("event"), str)
+    return event if is_event else None
 
 
 def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.base.json_fields import find_number, find_table, find_whole
+from verdigris.core.base.json_fields import find_json_file, find_number, find_table, find_whole
 from verdigris.core.base.text import counted, format_bytes, format_seconds
 from verdigris.core.batch.plan.plan import Plan, Planned, State
 from verdigris.core.batch.run.bake_queue import NOT_REACHED, Result
@@ -161,9 +161,10 @@ def rows_of(plan: Plan, results: Sequence[Result]) -> list[Row]:
 
 def _earlier(file: Path) -> dict[str, Mapping[str, Any]]:
     """Materials of the existing summary that have a bundle."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(file.read_text(encoding="utf-8"))["materials"]
-        return {each["name"]: each for each in found if each["status"] in (BAKED, CURRENT)}
+    found = find_json_file(file)
+    with contextlib.suppress(KeyError, TypeError):
+        materials = found["materials"]
+        return {each["name"]: each for each in materials if each["status"] in (BAKED, CURRENT)}
     return {}
 
 

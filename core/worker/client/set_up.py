@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process.worker_environment import (
     BOOTSTRAP_PROGRAM,
     NEEDED,
@@ -296,11 +297,9 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
 
 
 def _parse(text: str) -> dict[str, Any] | None:
-    with contextlib.suppress(ValueError):
-        event = json.loads(text)
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            return event
-    return None
+    event = find_json(text)
+    is_event = isinstance(event, dict) and isinstance(event.get("event"), str)
+    return event if is_event else None
 
 
 def _made_by(program: Path | None) -> Path:

@@ -7,7 +7,6 @@ once.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import queue
 import signal
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 
@@ -164,11 +164,9 @@ def _follow(
 
 
 def _parse(line: bytes) -> Event | None:
-    with contextlib.suppress(ValueError):
-        event = json.loads(line)
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            return event
-    return None
+    event = find_json(line)
+    is_event = isinstance(event, dict) and isinstance(event.get("event"), str)
+    return event if is_event else None
 
 
 def _read(stream: IO[bytes], take: Callable[[bytes | None], None]) -> None:

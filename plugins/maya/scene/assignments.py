@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.plugins.maya.scene.nodes import identity_of, nodes_with, note_text, text_of
 
 FORMER = "verdigrisFormer"
@@ -110,8 +111,8 @@ def read_former(keeper: str) -> list[Former]:
     """The record of a shading group."""
     text = text_of(keeper, FORMER)
     try:
-        return [Former(*map(str, each)) for each in json.loads(text or "[]")]
-    except (ValueError, TypeError):
+        return [Former(*map(str, each)) for each in find_json(text or "[]")]
+    except TypeError:
         raise HostError(f"{keeper}: the attribute {FORMER!r} is damaged: delete it") from None
 
 

@@ -19,6 +19,7 @@ from maya import cmds
 from maya.api import OpenMaya as om
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT
 from verdigris.plugins.maya.scene.assignments import assign, assignment_of, put_back
 from verdigris.plugins.maya.scene.nodes import (
@@ -130,18 +131,14 @@ def _put_back() -> None:
 
 
 def _settings(engine: str) -> dict[str, object]:
-    try:
-        found = json.loads(text_of(engine, PAINTED) or "{}")
-    except ValueError:
-        found = {}
+    found = find_json(text_of(engine, PAINTED) or "{}")
     return found if isinstance(found, dict) else {}
 
 
 def _scaled_sets(mesh: str) -> list[str]:
-    try:
-        found = json.loads(text_of(mesh, SCALED_SETS) or "[]")
-    except ValueError:
-        raise HostError(f"{mesh}: the attribute {SCALED_SETS!r} is damaged: delete it") from None
+    found = find_json(text_of(mesh, SCALED_SETS) or "[]")
+    if not isinstance(found, list):
+        raise HostError(f"{mesh}: the attribute {SCALED_SETS!r} is damaged: delete it")
     return [str(name) for name in found]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.plugins.maya.scene.assignments import assign, assignment_of, put_back, read_former
 from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, STAGED, engines_of, node_of
@@ -51,10 +52,7 @@ def _key_of(material: HostMaterial) -> str:
 
 
 def _results(stack: str) -> dict[str, str]:
-    try:
-        found = json.loads(text_of(stack, RESULTS_ATTRIBUTE) or "{}")
-    except ValueError:
-        found = None
+    found = find_json(text_of(stack, RESULTS_ATTRIBUTE) or "{}")
     if not isinstance(found, dict):
         raise HostError(f"{stack}: the attribute {RESULTS_ATTRIBUTE!r} is damaged: delete it")
     return found
