@@ -141,8 +141,8 @@ def verify(
     mesh: str | Path | None = None,
 ) -> Verification:
     """Compares decoders of a bundle with its reference values: the decoder in numpy, those on the
-    device, and your own. With the source document, the material's graph is compared, too. If the
-    bundle was baked on a mesh, that is `mesh`, or by default the file with its name beside the
+    device, and your own. With the source document, the material's graph is compared, too. For a
+    bundle that was baked on a mesh, name the mesh's file with `mesh` if it is not beside the
     document or the bundle. Without a device, only numpy is compared.
 
     In a scene pack every material is verified, without your own decoders and without a source.

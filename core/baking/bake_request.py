@@ -1,7 +1,7 @@
 """What somebody asks of a bake: one type for command, API, panel, scenes, farms and hosts.
 
-A field that is None is not asked for, so a rule of a scene is a request, too; `over` lays it over
-another one. An empty value asks for the default. CONTRIBUTING.md lists what a new field needs.
+A field that is None is not asked for. So a rule of a scene is also a request, which `over` lays
+over another one. An empty value asks for the default. CONTRIBUTING.md lists what a new field needs.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class Option:
     """The option of `verdigris bake`."""
     help: str = ""
     in_scenes: str = ""
-    """Its name in scene files; empty where scenes have none."""
+    """Its name in scene files; empty if scenes do not offer it."""
     in_hosts: bool = False
     """Whether batch programs of hosts have the same option."""
     is_recorded: bool = False
-    """Whether manifests record it, and a bundle is stale once it changes."""
+    """Whether manifests record it. A bundle is stale after a change."""
 
 
 def _asked(form: Form, word: str, help: str = "", **ways: Any) -> dict[str, Option]:
@@ -201,8 +201,8 @@ class BakeRequest:
             in_scenes="live",
         ),
     )
-    """Inputs that stay open. Where a scene asks for none, those of an older bundle stay open; an
-    empty list closes them."""
+    """Inputs that stay open. If a scene does not ask for any, those of an older bundle stay open;
+    an empty list closes them."""
 
     viewport_textures: bool | None = field(
         default=None,
@@ -255,7 +255,8 @@ class BakeRequest:
         return replace(self, **kept, changes=merge_changes(base.changes, self.changes))
 
     def without_empty(self) -> BakeRequest:
-        """The request with None where a default is asked for: equal requests are equal."""
+        """The request with None in place of values that ask for the default, so that requests can
+        be compared."""
         empty: dict[str, Any] = {
             name: None for name, _, value in self._given() if value is False or value == ""
         }

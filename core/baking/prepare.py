@@ -75,8 +75,8 @@ def prepare(
     name: str | None = None,
     points: MeshPoints | None = None,
 ) -> Prepared:
-    """Compiles the materials, which share a decoder if they are several, on the points of a mesh if
-    there are any."""
+    """Compiles the materials, on the points of a mesh if there are any. Several materials share a
+    decoder."""
     trainer = request.trainer or choose_trainer(device)
     # wrong settings are refused before materials are compiled
     request.recipe(trainer, max(1, len(chosen)))
@@ -88,8 +88,8 @@ def prepare(
 def prepare_compiled(
     request: BakeRequest, teachers: Sequence[Teacher], folder: Path, name: str | None = None
 ) -> Prepared:
-    """The same for compiled materials, whose live inputs count. By default the result has the name
-    of the first material."""
+    """Prepares compiled materials, whose live inputs count. By default the result has the name of
+    the first material."""
     trainer = request.trainer or choose_trainer(teachers[0].device)
     live = len(teachers[0].live_inputs) if teachers else 0
     shared = {each.name for each in fields(BakeOptions)} & {*options_of(type(request))}

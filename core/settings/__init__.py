@@ -1,1 +1,1 @@
-"""What can be chosen of a bake, its limits, and the presets."""
+"""The settings of a bake, their limits, and the presets."""

@@ -33,7 +33,7 @@ _MOST_ITERATIONS = 1_000_000_000
 FEWER_LATENTS, MORE_LATENTS = LATENT_CHANNELS = (4, 8)
 # Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
 _LINES = (0.05, 0.3)
-# Settings of the size that let a bake choose another than its resolution.
+# Settings of the size that let a bake choose another size than its resolution.
 _CHOICES = {"tolerance", "most_bytes"}
 # Points that are sampled between two moves: 16 steps on a GPU, more with smaller batches, whose
 # steps take less time than a move.
@@ -121,8 +121,8 @@ class BakeSettings:
     GPUs decode, 8 bytes as `rgba8`, and 16 bytes as `half` floats."""
 
     quantise_share: float = 0.1
-    """Length of the last phase, which trains latents as they will be rounded, as a part of all
-    steps."""
+    """Length of the last phase, as a part of all steps. It trains latents as they will be
+    rounded."""
 
     latent_outliers: float = 0.0
     """The part of a latent channel's values that its range clips at each end. A few outliers in a
@@ -190,7 +190,7 @@ class BakeSettings:
 
     @property
     def discarded_share(self) -> float:
-        """Steps of starts that are not trained on, as a part of all steps."""
+        """Steps of discarded starts, as a part of all steps."""
         share = self.start_share * (self.small_share if self.has_two_stages else 1.0)
         return (self.starts - 1) * share
 
@@ -263,7 +263,7 @@ TABLES: dict[str, tuple[type, str]] = {
 def unequal(
     before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = ""
 ) -> list[tuple[str, Any, Any]]:
-    """Each setting that differs, both as JSON: name, new value, old value."""
+    """The settings that differ between two settings as JSON: name, new value, old value."""
     found = []
     for name, value in now.items():
         old = before.get(name)

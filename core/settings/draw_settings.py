@@ -50,7 +50,7 @@ class DrawSettings:
     next level average twice as many, and of levels beyond four times as many."""
 
     most_coarse_places: int = 0
-    """Upper bound of the places on levels beyond that; 0 for none."""
+    """The most places on levels beyond that; 0 sets no limit."""
 
     finest_places: int = 4
     """Places that a sample of the finest level averages. With more than 1, detail below a texel,
@@ -155,7 +155,7 @@ def profile_table(name: str) -> Table:
 def checked_table(values: Any, name: str = "direction_table") -> Table:
     """A table of weights as tuples; raises an error for anything else."""
     try:
-        # before an array is read from its file
+        # checked first, before an array is read from its file
         _check_shape(np.shape(values), name)
         given = np.asarray(values)
         if given.dtype.kind not in REAL_KINDS:
@@ -169,7 +169,7 @@ def checked_table(values: Any, name: str = "direction_table") -> Table:
 
 
 def read_directions(text: str) -> tuple[str, Table]:
-    """Name and table of a profile, or of a file: JSON (rows of numbers) or `.npy`."""
+    """The name and the table of a profile, or of a file: JSON (rows of numbers) or `.npy`."""
     if text in PROFILES:
         return text, ()
     path = Path(text)

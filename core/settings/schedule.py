@@ -27,7 +27,7 @@ class Schedule:
     """Warm-up, then a cosine from the peak rates to a fraction of them."""
 
     steps: int = 10_000
-    """Steps from the first to the last; the rates stay at their lowest beyond."""
+    """The number of steps; beyond them the rates stay at their lowest."""
 
     decoder_rate: float = 3e-3
     """Peak learning rate of decoder and frames."""
@@ -56,7 +56,7 @@ class Schedule:
             raise SettingsError(f"first is {self.first}: use 0 to less than {self.steps}")
 
     def factor(self, step: int) -> float:
-        """Factor of the peak rates in a step; the first step is 0."""
+        """The factor of the peak rates in a step, where the first step is 0."""
         rise = min(1.0, (step + 1) / (self.warm_up + 1))
         last = max(1, self.steps - 1 - self.first)
         done = min(1.0, max(0, step - self.first) / last)
@@ -69,10 +69,11 @@ class Rounding:
     """How latents are rounded in a step."""
 
     sharpness: float
-    """Of soft rounding: near 0 it leaves latents as they are, towards infinity it is hard."""
+    """The sharpness of soft rounding. Near 0 latents stay as they are; towards infinity rounding is
+    hard."""
 
     is_straight: bool = False
-    """Gradients ignore the rounding (straight-through estimator)."""
+    """Whether gradients ignore the rounding (straight-through estimator)."""
 
 
 HARD = Rounding(_HARD)
@@ -80,7 +81,7 @@ HARD = Rounding(_HARD)
 
 @dataclass(frozen=True)
 class BlockLines:
-    """Moves the latents of each block towards a line, which a block of BC7 can hold: hardly at
+    """Moves the latents of each block towards a line, which a block of BC7 can hold: slightly at
     first, then all the way."""
 
     first_step: int
@@ -101,7 +102,7 @@ class BlockLines:
             )
 
     def strength(self, step: int) -> float:
-        """The part of its way that a latent moves at this step."""
+        """The part of the way to the line that a latent moves at this step."""
         done = (step - self.first_step + 1) / (self.last_step - self.first_step + 1)
         return min(1.0, max(0.0, done))
 
@@ -114,22 +115,22 @@ class Quantisation:
     """The first step with rounded latents; their ranges are fixed before it."""
 
     steps: int
-    """Steps of the phase; beyond it rounding stays at its hardest."""
+    """Steps of the phase; beyond them rounding stays at its hardest."""
 
     lines: BlockLines | None = None
-    """For blocks of BC7; None rounds each latent to a byte."""
+    """The lines of blocks of BC7; None rounds each latent to a byte."""
 
     softest: float = 1.0
-    """Sharpness of the first step."""
+    """The sharpness in the first step."""
 
     hardest: float = 16.0
-    """Sharpness of the last step; it grows by a constant factor per step."""
+    """The sharpness in the last step. It grows by a constant factor per step."""
 
     is_straight: bool = False
-    """Hard rounding with straight-through gradients, for comparison."""
+    """Whether rounding is hard, with straight-through gradients: for comparisons."""
 
     outliers: float = 0.0
-    """Part of a channel's values at either end that the range clips."""
+    """The part of a channel's values that the range clips at each end."""
 
     def __post_init__(self) -> None:
         if self.first_step < 0 or self.steps < 1:
@@ -164,10 +165,10 @@ class Quantisation:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of a trainer, beside the network and the samples."""
+    """The settings of a trainer, apart from the network and the samples."""
 
     batch: int = 4096
-    """Samples a step."""
+    """Samples per step."""
 
     loss: str = "cbrt_log"
     """A key of LOSSES."""
@@ -179,7 +180,7 @@ class TrainingSettings:
     """Rounding of latents; None trains them for half floats."""
 
     light_step: int | None = None
-    """The first step with the light gradient; None trains without."""
+    """The first step with the light gradient; None trains without it."""
 
     def __post_init__(self) -> None:
         if self.batch < 1:
@@ -187,7 +188,7 @@ class TrainingSettings:
         require_loss(self.loss)
 
     def rounding(self, step: int) -> Rounding | None:
-        """How latents are rounded in this step, or None where they are not."""
+        """How latents are rounded in this step; None if they are not rounded."""
         return self.quantisation.rounding(step) if self.quantisation else None
 
     @property
