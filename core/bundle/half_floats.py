@@ -43,18 +43,6 @@ from verdigris.core.network.parameters import Parameters, with_live
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.reference import Points
 
-_SEED = 20_021
-_SAMPLES = 2_048
-# Shares of the samples on coarse levels, and around the mirror direction.
-_COARSE, _MIRRORED = 0.25, 0.25
-# Distances from the mirror direction.
-_SPREADS = (0.01, 0.05, 0.2)
-_LEAST_COSINE = 0.01
-# Ridge, as a share of the inputs' mean square: it keeps weights near their values for inputs
-# outside of the sample. 1e-8 moves them eighty times as far, without gain.
-_KEPT = 1e-3
-# Passes that try the other neighbouring half of each rounded weight.
-_ROUNDS = 3
 # The last units of each hidden layer after the first, which plain code can evaluate.
 CAREFUL_UNITS = 6
 # Number of products that are added exactly before their sum is rounded to a half: a whole row, or
@@ -62,6 +50,18 @@ CAREFUL_UNITS = 6
 EXACT_PRODUCTS = (1 << 30, 16)
 # Mask of the bits of a single float that a half keeps.
 _HEAD = np.uint32(0xFFFFE000)
+
+# Rounding: the sample of inputs that it is fitted to, with the shares of coarse levels and of
+# directions around the mirror direction, and distances from that.
+_SEED, _SAMPLES = 20_021, 2_048
+_COARSE, _MIRRORED = 0.25, 0.25
+_SPREADS = (0.01, 0.05, 0.2)
+_LEAST_COSINE = 0.01
+# Ridge, as a share of the inputs' mean square: it keeps weights near their values for inputs
+# outside the sample. 1e-8 moves them eighty times as far, without gain.
+_RIDGE = 1e-3
+# Passes that try the other neighbouring half of each rounded weight.
+_ROUNDS = 3
 
 
 @profiled("compare half precision")
@@ -299,7 +299,7 @@ def _products(a: FloatArray, b: FloatArray) -> FloatArray:
     """Means over samples of the products of a and b, with the ridge on the diagonal."""
     means = a @ b.T / a.shape[1]
     # without inputs each weight is rounded by itself
-    means[np.diag_indices_from(means)] += _KEPT * (a * a).mean() or 1.0
+    means[np.diag_indices_from(means)] += _RIDGE * (a * a).mean() or 1.0
     return np.asarray(means)
 
 

@@ -66,23 +66,6 @@ def compressed_sources(teachers: Sequence[Teacher]) -> int:
     return min((each for each in found if each >= _FEWEST_SOURCE_BYTES), default=0)
 
 
-def as_small_as_needed(finest: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The coarsest level of a square map [size, size, ...] that looks like the finest."""
-    size = len(finest)
-    wanted = np.log1p(finest).reshape(size * size, -1)
-    uv = texel_centres(np.arange(size * size), size)
-    chosen = finest
-    for level in levels(finest)[1:]:
-        if len(level) < _SMALLEST_MAP:
-            break
-        texels = level.reshape(*level.shape[:2], -1).astype(np.float64)
-        found = trilinear([texels], uv, np.zeros(len(uv), np.float32))
-        if np.abs(np.log1p(found).reshape(wanted.shape) - wanted).mean() > _MOST_CHANGE:
-            break
-        chosen = level
-    return chosen
-
-
 @dataclass(frozen=True)
 class StoredMaps:
     """The maps of emission and opacity that a bundle will hold: mip levels and format."""
@@ -110,6 +93,23 @@ def make_maps(teacher: DeviceMaterial, settings: BakeSettings) -> StoredMaps:
         None if coverage is None else opacity_levels(coverage),
         BC6H if settings.latent_format == BC7_FORMAT else RGBA16F,
     )
+
+
+def as_small_as_needed(finest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The coarsest level of a square map [size, size, ...] that looks like the finest."""
+    size = len(finest)
+    wanted = np.log1p(finest).reshape(size * size, -1)
+    uv = texel_centres(np.arange(size * size), size)
+    chosen = finest
+    for level in levels(finest)[1:]:
+        if len(level) < _SMALLEST_MAP:
+            break
+        texels = level.reshape(*level.shape[:2], -1).astype(np.float64)
+        found = trilinear([texels], uv, np.zeros(len(uv), np.float32))
+        if np.abs(np.log1p(found).reshape(wanted.shape) - wanted).mean() > _MOST_CHANGE:
+            break
+        chosen = level
+    return chosen
 
 
 def _bytes(levels: Levels, format_name: str) -> int:

@@ -62,6 +62,159 @@ _SMALL_PLACES, _LARGE_PLACES = 4, 1
 _COARSE_LEVELS, _COARSE_PLACES = 2, 8
 
 
+def enlarge(run: Run) -> Iterator[Event]:
+    """Encodes the large texture, and replaces the small one's trainer by its own."""
+    learner = run.learner
+    small, stage = learner.trainer.parameters(), stages_of(run.settings)[-1]
+    state = learner.trainer.state()
+    is_cut_short = run.step < stage.first_step
+    if is_cut_short:
+        # the large texture is for the result only: a resumed bake continues with the small one, or
+        # compares the other starts
+        if not run.has_untried_starts and run.saved.trainer_step != run.step:
+            yield from save_checkpoint(run)
+        stage = replace(stage, first_step=run.step)
+    large = with_coarse_levels_of(small, stage.settings.layout(len(run.teachers)))
+    yield from _encode(run, small, large)
+    learner.trainer.close()
+    trainer, source = open_trainer(
+        run.teachers, stage, run.options.importance, run.trainer_kind, large
+    )
+    trainer.restore(large, carried_moments(small, state, large.layout))
+    run.begin_stage(stage, trainer, source)
+    # a short bake needs no checkpoint: as much time may be lost anyway
+    may_be_lost = run.saved.step is None and run.clock.seconds < run.options.checkpoint_seconds
+    if not is_cut_short and not may_be_lost:
+        yield from save_checkpoint(run)
+
+
+def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters:
+    """A large texture with the decoder and the levels of the small one. Finer levels are zero."""
+    latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
+    large = replace(small, layout=layout, decoder=small.decoder.copy(), latents=latents)
+    finer = layout.levels - small.layout.levels
+    for level in range(small.layout.levels):
+        large.level(finer + level)[:] = small.level(level)
+    return large
+
+
+def carried_moments(
+    small: Parameters, state: dict[str, NDArray[Any]], layout: LatentLayout
+) -> dict[str, NDArray[Any]]:
+    """State of the optimiser for the large texture, from that of the small one. Without it the
+    first steps would be far too long, and undo what was learnt. A texel gets the moments of the
+    coarse texel that contains it."""
+    squares = with_coarse_levels_of(replace(small, latents=state["latents_v"]), layout)
+    finer = layout.levels - small.layout.levels
+    for level in range(finer):
+        times = 2 ** (finer - level)
+        squares.level(level)[:] = squares.level(finer).repeat(times, 1).repeat(times, 2)
+    decoder = {name: state[name] for name in ("decoder_m", "decoder_v", "decoder_bases")}
+    return {"step": np.array(0), **decoder, "latents_v": squares.latents}
+
+
+def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
+    """Encodes the finer levels, and the first coarse levels again. It goes from coarse to fine, so
+    that a stopped bake can enlarge a coarser level to replace a missing one."""
+    finest = encoded_levels(run.settings)
+    levels = range(finest)[::-1]
+    coarse = range(finest + 1, min(finest + 1 + _COARSE_LEVELS, large.layout.levels))
+    sizes = [large.layout.level_size(level)[0] for level in levels]
+    total, done = len(run.teachers) * sum(size * size for size in sizes), 0
+    begun = time.monotonic()
+    patience = _Patience(run)
+    for number, teacher in enumerate(run.teachers):
+        encoder = _fit_encoder(run, teacher, small, number)
+        for level in coarse:
+            size = large.layout.level_size(level)[0]
+            texels = large.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _COARSE_PLACES, level):
+                texels[part] = encoder.encode(seen)
+        for level, size in zip(levels, sizes, strict=True):
+            texels = large.level(level)[number].reshape(size * size, -1)
+            for part, seen in probe(teacher, size, _LARGE_PLACES, level):
+                if patience.is_over:
+                    coarser = large.level(level + 1)[number]
+                    large.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)
+                    run.learner.has_enlarged_levels = True
+                    break
+                texels[part] = encoder.encode(seen)
+                done += len(seen)
+                spent = max(time.monotonic() - begun, 1e-9)
+                left = (total - done) * spent / done
+                clock, steps = run.clock, run.settings.iterations
+                yield Step(run.step, steps, clock.loss, done / spent, clock.seconds, left)
+    if run.learner.has_enlarged_levels:
+        yield Warning(
+            "the texture is coarser than requested: the bake was stopped before all of it was "
+            "encoded"
+        )
+
+
+class _Patience:
+    """Ends encoding some time after a stop is requested."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._requested: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        if self._requested is None and self._run.control.stop_requested:
+            self._requested = time.monotonic()
+        # a bundle is kept already: there is time
+        if self._requested is None or self._run.kept:
+            return False
+        return time.monotonic() - self._requested > SECONDS_AFTER_STOP
+
+
+@profiled("fit encoder")
+def _fit_encoder(run: Run, teacher: Teacher, small: Parameters, number: int) -> Encoder:
+    """An encoder, fitted to one material's small texture."""
+    size = small.layout.width
+    parts = [seen for _, seen in probe(teacher, size, _SMALL_PLACES)]
+    seen, latents = np.concatenate(parts), small.level(0)[number].reshape(size * size, -1)
+    live = _trained_texels(run, size)
+    return Encoder(seen[live], latents[live])
+
+
+def _trained_texels(run: Run, size: int) -> NDArray[np.bool_]:
+    """The texels that samples reach: others are as random as they began."""
+    masked = find_masked(run.options.importance)
+    if masked is None or masked.all():
+        return np.ones(size * size, np.bool_)
+    return live_texels(~masked, size, size).ravel()
+
+
+def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
+    """The time that encoding takes, estimated from a part of it."""
+    if not settings.has_two_stages:
+        return 0.0
+    small, size = settings.small_resolution, settings.resolution
+    # on all levels that are finer than the small texture
+    texels = 4 * (size * size - small * small) / 3
+    found = 0.0
+    for teacher in teachers:
+        # compiles
+        next(probe(teacher, small, _LARGE_PLACES))
+        begun = time.monotonic()
+        _, seen = next(probe(teacher, small, _SMALL_PLACES))
+        found += (time.monotonic() - begun) * small * small / len(seen)
+        # any values do: the duration of the fit does not depend on them
+        begun = time.monotonic()
+        encoder = Encoder(seen, seen[:, : settings.spec.latent_channels])
+        found += time.monotonic() - begun
+        took = []
+        # the faster of two: the first one also allocates memory
+        for _ in range(2):
+            begun = time.monotonic()
+            _, seen = next(probe(teacher, size, _LARGE_PLACES))
+            encoder.encode(seen)
+            took.append(time.monotonic() - begun)
+        found += min(took) * texels / len(seen)
+    return found
+
+
 class Encoder:
     """Predicts the latents of a texel from its responses."""
 
@@ -148,10 +301,9 @@ def probe(
         yield slice(first, first + count), seen.reshape(count, -1)
 
 
-@cache
-def _threads() -> ThreadPoolExecutor:
-    """Threads for an encoder: numpy releases Python's lock in most of its work."""
-    return ThreadPoolExecutor(_THREADS, "encoder")
+def _take_roots(light: Floats, into: Floats) -> None:
+    light = np.nan_to_num(light)
+    np.cbrt(np.maximum(light, 0, out=light), out=into)
 
 
 def _submit(do: Callable[..., T], *given: Any) -> Future[T]:
@@ -159,164 +311,12 @@ def _submit(do: Callable[..., T], *given: Any) -> Future[T]:
     return _threads().submit(copy_context().run, do, *given)
 
 
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for an encoder: numpy releases Python's lock in most of its work."""
+    return ThreadPoolExecutor(_THREADS, "encoder")
+
+
 def _in_threads(do: Callable[[Floats], T], parts: Sequence[Floats]) -> list[T]:
     begun = [_submit(do, part) for part in parts]
     return [each.result() for each in begun]
-
-
-def _take_roots(light: Floats, into: Floats) -> None:
-    light = np.nan_to_num(light)
-    np.cbrt(np.maximum(light, 0, out=light), out=into)
-
-
-def enlarge(run: Run) -> Iterator[Event]:
-    """Encodes the large texture, and replaces the small one's trainer by its own."""
-    learner = run.learner
-    small, stage = learner.trainer.parameters(), stages_of(run.settings)[-1]
-    state = learner.trainer.state()
-    is_cut_short = run.step < stage.first_step
-    if is_cut_short:
-        # the large texture is for the result only: a resumed bake continues with the small one, or
-        # compares the other starts
-        if not run.has_untried_starts and run.saved.trainer_step != run.step:
-            yield from save_checkpoint(run)
-        stage = replace(stage, first_step=run.step)
-    large = with_coarse_levels_of(small, stage.settings.layout(len(run.teachers)))
-    yield from _encode(run, small, large)
-    learner.trainer.close()
-    trainer, source = open_trainer(
-        run.teachers, stage, run.options.importance, run.trainer_kind, large
-    )
-    trainer.restore(large, carried_moments(small, state, large.layout))
-    run.begin_stage(stage, trainer, source)
-    # a short bake needs no checkpoint: as much time may be lost anyway
-    may_be_lost = run.saved.step is None and run.clock.seconds < run.options.checkpoint_seconds
-    if not is_cut_short and not may_be_lost:
-        yield from save_checkpoint(run)
-
-
-def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters:
-    """A large texture with the decoder and the levels of the small one. Finer levels are zero."""
-    latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
-    large = replace(small, layout=layout, decoder=small.decoder.copy(), latents=latents)
-    finer = layout.levels - small.layout.levels
-    for level in range(small.layout.levels):
-        large.level(finer + level)[:] = small.level(level)
-    return large
-
-
-def carried_moments(
-    small: Parameters, state: dict[str, NDArray[Any]], layout: LatentLayout
-) -> dict[str, NDArray[Any]]:
-    """State of the optimiser for the large texture, from that of the small one. Without it the
-    first steps would be far too long, and undo what was learnt. A texel gets the moments of the
-    coarse texel that contains it."""
-    squares = with_coarse_levels_of(replace(small, latents=state["latents_v"]), layout)
-    finer = layout.levels - small.layout.levels
-    for level in range(finer):
-        times = 2 ** (finer - level)
-        squares.level(level)[:] = squares.level(finer).repeat(times, 1).repeat(times, 2)
-    decoder = {name: state[name] for name in ("decoder_m", "decoder_v", "decoder_bases")}
-    return {"step": np.array(0), **decoder, "latents_v": squares.latents}
-
-
-def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
-    """The time that encoding takes, estimated from a part of it."""
-    if not settings.has_two_stages:
-        return 0.0
-    small, size = settings.small_resolution, settings.resolution
-    # on all levels that are finer than the small texture
-    texels = 4 * (size * size - small * small) / 3
-    found = 0.0
-    for teacher in teachers:
-        # compiles
-        next(probe(teacher, small, _LARGE_PLACES))
-        begun = time.monotonic()
-        _, seen = next(probe(teacher, small, _SMALL_PLACES))
-        found += (time.monotonic() - begun) * small * small / len(seen)
-        # any values do: the duration of the fit does not depend on them
-        begun = time.monotonic()
-        encoder = Encoder(seen, seen[:, : settings.spec.latent_channels])
-        found += time.monotonic() - begun
-        took = []
-        # the faster of two: the first one also allocates memory
-        for _ in range(2):
-            begun = time.monotonic()
-            _, seen = next(probe(teacher, size, _LARGE_PLACES))
-            encoder.encode(seen)
-            took.append(time.monotonic() - begun)
-        found += min(took) * texels / len(seen)
-    return found
-
-
-def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
-    """Encodes the finer levels, and the first coarse levels again. It goes from coarse to fine, so
-    that a stopped bake can enlarge a coarser level to replace a missing one."""
-    finest = encoded_levels(run.settings)
-    levels = range(finest)[::-1]
-    coarse = range(finest + 1, min(finest + 1 + _COARSE_LEVELS, large.layout.levels))
-    sizes = [large.layout.level_size(level)[0] for level in levels]
-    total, done = len(run.teachers) * sum(size * size for size in sizes), 0
-    begun = time.monotonic()
-    patience = _Patience(run)
-    for number, teacher in enumerate(run.teachers):
-        encoder = _fit_encoder(run, teacher, small, number)
-        for level in coarse:
-            size = large.layout.level_size(level)[0]
-            texels = large.level(level)[number].reshape(size * size, -1)
-            for part, seen in probe(teacher, size, _COARSE_PLACES, level):
-                texels[part] = encoder.encode(seen)
-        for level, size in zip(levels, sizes, strict=True):
-            texels = large.level(level)[number].reshape(size * size, -1)
-            for part, seen in probe(teacher, size, _LARGE_PLACES, level):
-                if patience.is_over:
-                    coarser = large.level(level + 1)[number]
-                    large.level(level)[number] = coarser.repeat(2, axis=0).repeat(2, axis=1)
-                    run.learner.has_enlarged_levels = True
-                    break
-                texels[part] = encoder.encode(seen)
-                done += len(seen)
-                spent = max(time.monotonic() - begun, 1e-9)
-                left = (total - done) * spent / done
-                clock, steps = run.clock, run.settings.iterations
-                yield Step(run.step, steps, clock.loss, done / spent, clock.seconds, left)
-    if run.learner.has_enlarged_levels:
-        yield Warning(
-            "the texture is coarser than requested: the bake was stopped before all of it was "
-            "encoded"
-        )
-
-
-class _Patience:
-    """Ends encoding some time after a stop is requested."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._requested: float | None = None
-
-    @property
-    def is_over(self) -> bool:
-        if self._requested is None and self._run.control.stop_requested:
-            self._requested = time.monotonic()
-        # a bundle is kept already: there is time
-        if self._requested is None or self._run.kept:
-            return False
-        return time.monotonic() - self._requested > SECONDS_AFTER_STOP
-
-
-@profiled("fit encoder")
-def _fit_encoder(run: Run, teacher: Teacher, small: Parameters, number: int) -> Encoder:
-    """An encoder, fitted to one material's small texture."""
-    size = small.layout.width
-    parts = [seen for _, seen in probe(teacher, size, _SMALL_PLACES)]
-    seen, latents = np.concatenate(parts), small.level(0)[number].reshape(size * size, -1)
-    live = _trained_texels(run, size)
-    return Encoder(seen[live], latents[live])
-
-
-def _trained_texels(run: Run, size: int) -> NDArray[np.bool_]:
-    """The texels that samples reach: others are as random as they began."""
-    masked = find_masked(run.options.importance)
-    if masked is None or masked.all():
-        return np.ones(size * size, np.bool_)
-    return live_texels(~masked, size, size).ravel()

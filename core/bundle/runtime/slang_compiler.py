@@ -98,7 +98,8 @@ def _compiler() -> _Compiler:
 
 @contextmanager
 def working_ahead(jobs: Mapping[str, Callable[[], bytes]]) -> Iterator[None]:
-    """Does these jobs, one after the other. At the end of the context the rest is left undone."""
+    """Does these jobs in a thread, one after the other. At the end of the context, jobs that have
+    not begun are dropped."""
     pool = ThreadPoolExecutor(1, "ahead")
     with _ahead_lock:
         mine = {key: pool.submit(job) for key, job in jobs.items() if key not in _begun}
@@ -113,7 +114,7 @@ def working_ahead(jobs: Mapping[str, Callable[[], bytes]]) -> Iterator[None]:
 
 
 def result_ahead(key: str) -> bytes | None:
-    """The result of a job of this key, once it is there; None if it has not begun or has failed."""
+    """The result of the job with this key, once it is ready; None if it has not begun or failed."""
     with _ahead_lock:
         found = _begun.pop(key, None)
     if found is None or found.cancel():
