@@ -1,10 +1,10 @@
 """What it costs in error that several materials share one decoder.
 
     python docs/benchmarks/bench_sharing.py FILE FILE ... [--preset draft] [--device D]
-        [--set resolution=128 iterations=2500 ...]
+        [--set resolution=128 iterations=2500 ...] [--times N]
 
-Bakes each document alone with the steps of its preset, then all K of them together with K times
-those of the preset for several: the total time is about the same. The errors are those of
+Bakes each document alone, then all of them together with the steps of one material times N: by
+default their number, as `steps_for` in core/settings/presets.py has it. The errors are those of
 `verdigris measure`; the ratio is that of sharing over alone.
 """
 
@@ -14,7 +14,6 @@ import argparse
 import statistics
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from runs import begin, chosen_recipe, describe
@@ -23,7 +22,7 @@ from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress import Finished
-from verdigris.core.settings.presets import Recipe
+from verdigris.core.settings.presets import Recipe, for_materials
 
 COLUMNS = ("alone", "shared", "ratio")
 
@@ -38,13 +37,14 @@ def run(teachers: Sequence[Teacher], recipe: Recipe) -> Finished:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--times", type=int, metavar="N")
     options, device, recipe = begin(parser)
     print(f"{device}: {describe(options)}")
 
     teachers = [Teacher(load_document(path), device=device) for path in options.files]
     alone = [run([teacher], recipe) for teacher in teachers]
     together = chosen_recipe(options, device, len(teachers))
-    longer = together.map(lambda each: replace(each, iterations=each.iterations * len(teachers)))
+    longer = for_materials(together, options.times or len(teachers))
     shared = run(teachers, longer)
     print(
         f"alone {sum(each.seconds for each in alone):.1f} s of training in all, "
