@@ -185,6 +185,32 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
     assert difference.max() < 0.1 and difference.mean() < 0.01
 
 
+def test_in_the_studio_a_picture_becomes_that_of_render(lit_viewer):
+    from verdigris.core.pictures.render import Lighting, over_backdrop, render
+    from verdigris.core.pictures.viewer import Viewer
+
+    neural, look = lit_viewer._neural, Look(wipe=0.0)
+    found, _ = final(Viewer(neural, 4, 3), look, 32)
+    lighting = Lighting(direction=look.light)
+    expected = over_backdrop(render(neural, "sphere", 32, lighting=lighting, is_flat=True))
+    difference = np.abs(found - expected)
+    # the sub-pixels of the edge lie elsewhere
+    inside = np.hypot(*(np.mgrid[:32, :32] - 15.5)) < 13
+    assert difference[inside].max() < 0.03 and difference.mean() < 0.01
+
+
+def test_a_mesh_throws_its_shadow_on_the_ground(lit_viewer):
+    from verdigris.core.geometry.shapes import shape_mesh
+    from verdigris.core.pictures.viewer import Viewer
+
+    viewer = Viewer(lit_viewer._neural, 4, 3, kind="ball", mesh=shape_mesh("ball"), samples=8)
+    viewer.light_by("sky")
+    found, _ = final(viewer, Look(), 32)
+    floor = found[-4:].mean(-1)
+    # the sky lights the shadow, and the sun the rest
+    assert floor.min() < 0.5 * floor.max()
+
+
 def test_a_picture_that_is_final_is_drawn_again_only_when_its_light_changes(lit_viewer):
     first, _ = final(lit_viewer, Look())
     brighter = lit_viewer.next_picture(Look(exposure=1.0), 16)
