@@ -48,8 +48,10 @@ def merge_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[s
 def changes_to(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The changes that make settings of any preset, such as those of a checkpoint. The number of
     live inputs is not among them, as the material has it."""
-    draw = {name: value for name, value in settings["draw"].items() if name != "live_inputs"}
-    return {**settings, "draw": draw}
+    changes = dict(settings)
+    if isinstance(draw := settings.get("draw"), Mapping):
+        changes["draw"] = {name: value for name, value in draw.items() if name != "live_inputs"}
+    return changes
 
 
 def check_changes(changes: Mapping[str, Any]) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 
-SPECIFICATION = "jobtemplate-2023-09"
-MOST_TASKS_OF_A_STEP = 1024
+_SPECIFICATION = "jobtemplate-2023-09"
+_MOST_TASKS_OF_A_STEP = 1024
 _LONGEST_NAME = 64
 _BRACES = ("{{", "}}")
-CANCELATION = {"mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": 60}
+_CANCELATION = {"mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": 60}
 _LARGEST_RULES, _LARGEST_LIST = 16 << 20, 64 << 20
 _WHAT = {"Scene": "The scene.", "Out": "The folder for the bundles."}
 
@@ -52,7 +52,7 @@ def job_template(
     """The job template. Paths are parameters, so that farms can map them."""
     if not tasks:
         raise SceneError(f"{scene}: no material of it can be baked")
-    refuse_braces(scene, (*tasks, *choices.options))
+    _refuse_braces(scene, (*tasks, *choices.options))
     steps = list(_bake_steps(tasks, choices))
     report = {
         "name": "Report",
@@ -60,15 +60,10 @@ def job_template(
         "dependencies": [{"dependsOn": step["name"]} for step in steps],
         "script": {"actions": {"onRun": _action("finish", [], choices)}},
     }
-    return {
-        "specificationVersion": SPECIFICATION,
-        "name": job_name(choices.name),
-        "parameterDefinitions": list(_parameters(scene, out, choices)),
-        "steps": [*steps, report],
-    }
+    return _template(choices.name, _parameters(scene, out, choices), [*steps, report])
 
 
-def refuse_braces(scene: Path, texts: Iterable[str]) -> None:
+def _refuse_braces(scene: Path, texts: Iterable[str]) -> None:
     """Refuses texts that a farm would read as an expression."""
     for text in texts:
         if any(braces in text for braces in _BRACES):
@@ -90,14 +85,14 @@ def is_known(path: Path, folder: Path | None) -> bool:
     return folder is not None and path.is_relative_to(folder.absolute())
 
 
-def job_name(name: str) -> str:
+def _job_name(name: str) -> str:
     """A valid name for a job: one line without expressions."""
     line = "".join(c if c.isprintable() else " " for c in name)
     line = line.replace("{", "(").replace("}", ")")
     return line[:_LONGEST_NAME].strip() or "Verdigris"
 
 
-def path_parameter(name: str, path: Path, what: str, folder: Path | None) -> dict[str, Any]:
+def _path_parameter(name: str, path: Path, what: str, folder: Path | None) -> dict[str, Any]:
     """The definition of a path, which farms map. The path is the default if the job's file is in
     the same folder or above."""
     path = path.absolute()
@@ -117,7 +112,7 @@ def path_parameter(name: str, path: Path, what: str, folder: Path | None) -> dic
 def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[str, Any]]:
     for name, path in paths_of(scene, out, choices).items():
         what = _WHAT.get(name, "A folder that textures may lie in.")
-        yield path_parameter(name, path, what, choices.folder)
+        yield _path_parameter(name, path, what, choices.folder)
     yield {
         "name": "Verdigris",
         "type": "STRING",
@@ -127,31 +122,43 @@ def _parameters(scene: Path, out: Path, choices: JobChoices) -> Iterator[dict[st
 
 
 def _bake_steps(tasks: Sequence[str], choices: JobChoices) -> Iterator[dict[str, Any]]:
-    for name, names in steps_of(tasks):
+    for name, names in _steps_of(tasks):
         arguments = ["--task", "{{Task.Param.Material}}", "--retry", str(choices.retry)]
-        yield {
-            "name": name,
-            "parameterSpace": {
-                "taskParameterDefinitions": [{"name": "Material", "type": "STRING", "range": names}]
-            },
-            "script": {"actions": {"onRun": _action("task", arguments, choices)}},
-            **host_requirements(choices.needs_gpu),
-        }
+        parameter = {"name": "Material", "type": "STRING", "range": names}
+        yield _step(name, parameter, _action("task", arguments, choices), choices.needs_gpu)
 
 
-def steps_of(tasks: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _steps_of(tasks: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """The names of steps with their tasks. The number of tasks in a step is limited."""
-    firsts = range(0, len(tasks), MOST_TASKS_OF_A_STEP)
+    firsts = range(0, len(tasks), _MOST_TASKS_OF_A_STEP)
     for number, first in enumerate(firsts, 1):
         name = "Bake" if len(firsts) == 1 else f"Bake{number}"
-        yield name, list(tasks[first : first + MOST_TASKS_OF_A_STEP])
+        yield name, list(tasks[first : first + _MOST_TASKS_OF_A_STEP])
 
 
-def host_requirements(needs_gpu: bool) -> dict[str, Any]:
-    """The part of a step that requires machines with a GPU."""
-    if not needs_gpu:
-        return {}
-    return {"hostRequirements": {"amounts": [{"name": "amount.worker.gpu", "min": 1}]}}
+def _template(
+    name: str, parameters: Iterable[dict[str, Any]], steps: Iterable[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "specificationVersion": _SPECIFICATION,
+        "name": _job_name(name),
+        "parameterDefinitions": list(parameters),
+        "steps": list(steps),
+    }
+
+
+def _step(
+    name: str, parameter: dict[str, Any], action: dict[str, Any], needs_gpu: bool
+) -> dict[str, Any]:
+    """A step with a task for each value of a parameter."""
+    step: dict[str, Any] = {
+        "name": name,
+        "parameterSpace": {"taskParameterDefinitions": [parameter]},
+        "script": {"actions": {"onRun": action}},
+    }
+    if needs_gpu:
+        step["hostRequirements"] = {"amounts": [{"name": "amount.worker.gpu", "min": 1}]}
+    return step
 
 
 def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, Any]:
@@ -166,7 +173,7 @@ def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, A
             *arguments,
         ],
         # a task that is stopped keeps its checkpoint
-        "cancelation": CANCELATION,
+        "cancelation": _CANCELATION,
     }
     if what == "task" and choices.task_seconds:
         action["timeout"] = choices.task_seconds
@@ -200,17 +207,13 @@ def host_job_template(
     scene: Path, out: Path, materials: Sequence[str], choices: HostJobChoices
 ) -> dict[str, Any]:
     """The job template, with a task for each material, or for each part of the scene."""
-    refuse_braces(scene, (*materials, *choices.options))
-    if not materials and not 1 <= choices.parts <= MOST_TASKS_OF_A_STEP:
+    _refuse_braces(scene, (*materials, *choices.options))
+    if not materials and not 1 <= choices.parts <= _MOST_TASKS_OF_A_STEP:
         raise SceneError(
-            f"{choices.parts} parts: a job has 1 to {MOST_TASKS_OF_A_STEP}: choose another number"
+            f"{choices.parts} parts: a job has 1 to {_MOST_TASKS_OF_A_STEP}: choose another number"
         )
-    return {
-        "specificationVersion": SPECIFICATION,
-        "name": job_name(choices.name),
-        "parameterDefinitions": list(_host_parameters(scene, out, not materials, choices)),
-        "steps": list(_host_steps(materials, choices)),
-    }
+    parameters = _host_parameters(scene, out, not materials, choices)
+    return _template(choices.name, parameters, _host_steps(materials, choices))
 
 
 def read_material_list(file: Path) -> list[str]:
@@ -228,8 +231,8 @@ def read_material_list(file: Path) -> list[str]:
 def _host_parameters(
     scene: Path, out: Path, has_parts: bool, choices: HostJobChoices
 ) -> Iterator[dict[str, Any]]:
-    yield path_parameter("Scene", scene, "The scene.", choices.folder)
-    yield path_parameter("Out", out, "The folder for the bundles.", choices.folder)
+    yield _path_parameter("Scene", scene, "The scene.", choices.folder)
+    yield _path_parameter("Out", out, "The folder for the bundles.", choices.folder)
     for name, value, what in (
         ("Interpreter", choices.interpreter, "mayapy or hython on the farm's machines."),
         ("Launcher", choices.launcher, "batch.py of the plug-in on the farm's machines."),
@@ -242,14 +245,14 @@ def _host_parameters(
             "type": "INT",
             "default": choices.parts,
             "minValue": 1,
-            "maxValue": MOST_TASKS_OF_A_STEP,
+            "maxValue": _MOST_TASKS_OF_A_STEP,
             "description": "Number of tasks. Each opens the scene and bakes its part of it.",
         }
 
 
 def _host_steps(materials: Sequence[str], choices: HostJobChoices) -> Iterator[dict[str, Any]]:
     if materials:
-        for name, some in steps_of(materials):
+        for name, some in _steps_of(materials):
             range_ = {"name": "Material", "type": "STRING", "range": some}
             # with =, as a key may begin with a dash
             yield _host_step(name, range_, ["--material={{Task.Param.Material}}"], choices)
@@ -268,16 +271,11 @@ def _host_step(
             *("--preset={{Param.Preset}}", "--farm", *chosen, *choices.options),
         ],
         # a task that is stopped keeps the result of its running bake
-        "cancelation": CANCELATION,
+        "cancelation": _CANCELATION,
     }
     if choices.task_seconds:
         action["timeout"] = choices.task_seconds
-    return {
-        "name": name,
-        "parameterSpace": {"taskParameterDefinitions": [range_]},
-        "script": {"actions": {"onRun": action}},
-        **host_requirements(choices.needs_gpu),
-    }
+    return _step(name, range_, action, choices.needs_gpu)
 
 
 @dataclass(frozen=True)
