@@ -97,8 +97,9 @@ def result_script(results: Mapping[str, str], textures: Mapping[str, Mapping[str
 def asset_script() -> str:
     """The script inside the digital asset, which reads the parameters of the asset."""
     return _SCRIPT.format(
-        results=f'json.loads(hou.pwd().evalParm("../{BUNDLES}") or "{{}}")',
-        textures=f'json.loads(hou.pwd().evalParm("../{TEXTURE_FILES}") or "{{}}")',
+        # raw, because Houdini would expand names of files
+        results=f'json.loads(hou.pwd().parm("../{BUNDLES}").rawValue() or "{{}}")',
+        textures=f'json.loads(hou.pwd().parm("../{TEXTURE_FILES}").rawValue() or "{{}}")',
         attribute=USD_ATTRIBUTE,
     )
 
@@ -112,4 +113,6 @@ def read_results(data: str | None) -> dict[str, Any]:
 
 
 def _literal(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, indent=4, sort_keys=True)
+    """Values as Python, without characters that Houdini expands in parameters."""
+    text = json.dumps(values, indent=4, sort_keys=True)
+    return text.replace("$", r"\u0024").replace("`", r"\u0060")

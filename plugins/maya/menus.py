@@ -82,7 +82,7 @@ class Shelf:
             top = mel.eval(_TOP_LEVEL)
             current = cmds.shelfTabLayout(top, query=True, selectTab=True)
             cmds.setParent(cmds.shelfLayout(SHELF, parent=top))
-            mel.eval(f'source "{SHELF_FILE.as_posix()}"; shelf_{SHELF}();')
+            mel.eval(f"source {_quoted(SHELF_FILE.as_posix())}; shelf_{SHELF}();")
             if current:
                 cmds.shelfTabLayout(top, edit=True, selectTab=current)
         if not self._job:
@@ -106,6 +106,13 @@ class Shelf:
 
 
 SHELF_OF_MAYA = Shelf()
+
+
+def _quoted(text: str) -> str:
+    """A string of MEL, in which a backslash escapes quotes and backslashes. MEL expands nothing
+    else in it (Autodesk, MEL: Data types, String)."""
+    escaped = text.replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
 
 
 def build() -> None:

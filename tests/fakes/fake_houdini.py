@@ -151,6 +151,26 @@ class PermissionError(Error):
     pass
 
 
+def expanded(text: str, hip: str) -> str:
+    """A text parameter as Houdini reads it.
+
+    "Text inside double quotes has variables expanded", "a backslash escapes the next character",
+    "text inside backticks is evaluated as an expression", and "string parameters are treated like
+    an argument" (sidefx.com/docs/houdini9.5/expressions/_quoting). "If the variable is unknown, it
+    will not do any expansion" (hou.hscriptExpression). Expressions are not run here, but reported.
+    """
+    known = {"HIP": hip, "HOME": "/home/artist", "JOB": "/job", "F": "1"}
+
+    def read(found: re.Match[str]) -> str:
+        escaped, name = found["escaped"], found["name"] or found["braced"]
+        if found[0] == "`":
+            raise AssertionError(f"Houdini would run an expression in {text!r}")
+        return escaped if escaped is not None else known.get(name, found[0])
+
+    signs = r"\\(?P<escaped>.)|\$(?P<name>\w+)|\$\{(?P<braced>\w+)\}|`"
+    return re.sub(signs, read, text, flags=re.DOTALL)
+
+
 def make_hou(scene: Scene) -> StrictModule:
     """The module hou of a scene."""
     hou = StrictModule("hou")
@@ -167,7 +187,7 @@ def make_hou(scene: Scene) -> StrictModule:
             return str(scene.nodes[self._path]["parms"][self._name])
 
         def evalAsString(self) -> str:
-            return self.rawValue().replace("$HIP", str(Path(scene.path or "/home").parent))
+            return expanded(self.rawValue(), str(Path(scene.path or "/home").parent))
 
         def pressButton(self) -> None:
             definition = scene.definitions[scene.nodes[self._path]["type"]]
@@ -400,13 +420,10 @@ def make_hou(scene: Scene) -> StrictModule:
         def isInsideLockedHDA(self) -> bool:
             return bool(self._facts["locked"])
 
-        def parm(self, name: str) -> Parm | None:
-            return Parm(self._path, name) if name in self._facts["parms"] else None
-
-        def evalParm(self, parm_path: str) -> Any:
+        def parm(self, parm_path: str) -> Parm | None:
             path = posixpath.normpath(posixpath.join(self._path, parm_path))
             owner, _, name = path.rpartition("/")
-            return scene.nodes[owner]["parms"][name]
+            return Parm(owner, name) if name in scene.nodes[owner]["parms"] else None
 
     class LopNetwork(OpNode):
         def displayNode(self) -> Any:

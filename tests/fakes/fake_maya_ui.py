@@ -25,9 +25,10 @@ def make_mel(scene: Any, mel: Any) -> Any:
         for name, value in known.items():
             if re.fullmatch(rf"\$\w+ = {re.escape(name)}", text):
                 return value
-        found = re.fullmatch(r'source "(.+)"; (\w+)\(\);', text)
+        # a string of MEL ends at a quote that no backslash escapes
+        found = re.fullmatch(r'source "((?:[^"\\]|\\.)+)"; (\w+)\(\);', text)
         assert found, text
-        source = Path(found[1]).read_text()
+        source = Path(re.sub(r"\\(.)", r"\1", found[1])).read_text()
         assert f"global proc {found[2]}()" in source
         run_shelf(scene, source)
         return None

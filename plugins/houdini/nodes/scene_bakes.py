@@ -17,7 +17,7 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.houdini.adapter import NETWORK, STAGE, HoudiniHost
 from verdigris.plugins.houdini.nodes import bake_lop
-from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
 from verdigris.plugins.houdini.scene.results import record
 from verdigris.plugins.houdini.scene.stage import SEPARATOR, materials_of_stage
 
@@ -209,7 +209,7 @@ def show_state(node: hou.Node, text: str) -> bool:
     try:
         # progress is not a step that an artist would undo
         with hou.undos.disabler():
-            parm.set(text)
+            set_text(parm, text)
     except hou.Error:
         # a locked parameter
         return False

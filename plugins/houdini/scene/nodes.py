@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import hou
 
 from verdigris.core.base.errors import HostError
+
+_SPECIAL = re.compile(r"[\\$`]")
 
 
 def require_node(path: str) -> Any:
@@ -25,6 +28,15 @@ def refuse_locked(node: hou.Node) -> None:
         raise HostError(
             f"{node.path()} is inside a locked asset: allow editing of its contents, or use a copy"
         )
+
+
+def set_text(parm: hou.Parm, text: str) -> None:
+    """Sets a text parameter to this text itself.
+
+    Houdini reads a text as an argument of HScript: it expands $VARIABLE and runs what stands in
+    backticks. A backslash escapes the next character (SideFX, Quoting and embedding expressions).
+    """
+    parm.set(_SPECIAL.sub(r"\\\g<0>", text))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import hou
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT
 from verdigris.plugins.houdini.scene.geometry import display_node
-from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
 
 BRUSH = "attribpaint"
 # The weight of strokes with the middle button of the mouse; the left one has BRUSH_WEIGHT.
@@ -67,7 +67,9 @@ def _arm(brush: hou.OpNode, weight_set: str) -> None:
     for name, value in values.items():
         parm = brush.parm(name)
         # versions of this node have different parameters for strokes
-        if parm is not None:
+        if parm is not None and isinstance(value, str):
+            set_text(parm, value)
+        elif parm is not None:
             parm.set(value)
 
 
@@ -112,7 +114,7 @@ def _add_brush(
     if with_ones:
         source = container.createNode("attribcreate", "verdigris_weights")
         source.setInput(0, shown)
-        source.parm("name1").set(weight_set)
+        set_text(source.parm("name1"), weight_set)
         source.parm("value1v1").set(NORMAL_WEIGHT)
         source.moveToGoodPosition()
     brush = container.createNode(BRUSH, "verdigris_paint")

@@ -26,7 +26,7 @@ from verdigris.core.hosts.ladder_looks import VARIANT_SET
 from verdigris.core.material.usd.write_mtlx import valid_name
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
-from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
 from verdigris.plugins.houdini.scene.stage import STAGE_PATH, stage_nodes, writes_results
 
 RESULT_DATA = "verdigris_bundle"
@@ -84,7 +84,7 @@ def noted_on_stage(node: hou.LopNode, path: str) -> Path | None:
     writer = _existing_result(node)
     data = node.userData(RESULTS_DATA)
     if writer is not None and writer.type().name() == TYPE_NAME:
-        data = writer.parm(BUNDLES).evalAsString()
+        data = writer.parm(BUNDLES).rawValue()
     text = read_results(data).get(path)
     return Path(text) if text else None
 
@@ -95,7 +95,8 @@ def record(node: hou.LopNode, path: str, result: BakedResult) -> None:
     for name, value in ((BUNDLES, result.bundle.as_posix()), (TEXTURE_FILES, files)):
         if value:
             parm = node.parm(name)
-            known: dict[str, Any] = read_results(parm.evalAsString())
+            # names of files are not expanded: the script reads the raw value, too
+            known: dict[str, Any] = read_results(parm.rawValue())
             parm.set(json.dumps({**known, path: value}, sort_keys=True))
 
 
@@ -120,7 +121,10 @@ def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> 
 
 def _set(node: hou.Node, values: Mapping[str, float | str]) -> None:
     for name, value in values.items():
-        node.parm(name).set(value)
+        if isinstance(value, str):
+            set_text(node.parm(name), value)
+        else:
+            node.parm(name).set(value)
 
 
 def _note(node: hou.Node, data: Mapping[str, object]) -> None:
@@ -198,7 +202,7 @@ def add_variants(network: hou.Node, key: str, ladder: LadderLook) -> str:
         reference = network.createNode("reference::2.0", f"{name}_ladder")
         reference.setUserData(_LADDER_DATA, f"{key} reference")
         reference.moveToGoodPosition()
-    reference.parm("filepath1").set(ladder.stage.as_posix())
+    set_text(reference.parm("filepath1"), ladder.stage.as_posix())
     reference.parm("primpath1").set(path)
     if chosen is None:
         chosen = network.createNode("setvariant", f"{name}_rung")
@@ -206,7 +210,7 @@ def add_variants(network: hou.Node, key: str, ladder: LadderLook) -> str:
         chosen.setInput(0, reference)
         chosen.moveToGoodPosition()
         chosen.parm("num_variants").set(1)
-        chosen.parm("variantname1").set(ladder.rungs[0].name)
+        set_text(chosen.parm("variantname1"), ladder.rungs[0].name)
     chosen.parm("primpattern1").set(path)
     chosen.parm("variantset1").set(VARIANT_SET)
     return str(chosen.path())

@@ -10,7 +10,7 @@ import pytest
 from pxr import UsdShade
 
 from verdigris.core.base.errors import DocumentError, HostError
-from verdigris.core.hosts.host import BakedResult, HostMaterial
+from verdigris.core.hosts.host import BakedResult, HostMaterial, LadderLook, RungLook
 
 from ..contract import *  # noqa: F403 - the tests of the contract
 from ..hosts import by_name, flattened
@@ -293,3 +293,47 @@ def test_a_material_keeps_its_identity_when_the_scene_is_renamed(harness, houdin
     Path(houdini.path).write_text("whole")
     host.open_scene(Path(houdini.path))
     assert not set(before) & {host.identity(each) for each in listed}
+
+
+ODD_NAMES = (
+    "`touch broken`",
+    "$HIP and ${F}",
+    'it\'s "quoted" @here',
+    "back\\slash \\$HOME \\`x`",
+    "$UNKNOWN $ ${",
+)
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows allows no such names")
+
+
+@posix
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_houdini_expands_no_name_of_a_file(harness, tmp_path, name):
+    folder = tmp_path / name
+    textures = {kind: folder / f"{kind}.png" for kind in ("base_color", "roughness")}
+    harness.host.attach(harness.first, BakedResult(folder / "a.vdg", textures))
+    shader = harness.houdini.hou.node("/mat/gold_verdigris")
+    assert shader.parm("basecolor_texture").evalAsString() == str(textures["base_color"])
+    assert shader.parm("rough_texture").evalAsString() == str(textures["roughness"])
+    nested = by_name(harness.host, "nested")
+    harness.host.attach(nested, BakedResult(folder / "b.vdg", textures))
+    assert harness.host.attached(nested) == folder / "b.vdg"
+    holder = harness.houdini.hou.node("/stage/verdigris_result")
+    script = holder.parm("python").rawValue()
+    assert "`" not in script and "$" not in script
+    found = holder.stage().GetAttributeAtPath("/materials/nested.verdigris:bundle").Get()
+    assert found.path == str(folder / "b.vdg")
+    shown = "/materials/nested/verdigris_viewport/base_color.inputs:file"
+    assert holder.stage().GetAttributeAtPath(shown).Get().path == str(textures["base_color"])
+
+
+@posix
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_houdini_expands_no_name_of_a_ladder(harness, tmp_path, name):
+    (tmp_path / name).mkdir()
+    stage = tmp_path / name / "gold.usdc"
+    stage.touch()
+    ladder = LadderLook("gold", (RungLook(name, "a rung"),), stage)
+    harness.host.attach_rungs(harness.first, ladder)
+    node = harness.houdini.hou.node
+    assert node("/stage/gold_ladder").parm("filepath1").evalAsString() == str(stage)
+    assert node("/stage/gold_rung").parm("variantname1").evalAsString() == name

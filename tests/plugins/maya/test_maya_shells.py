@@ -246,3 +246,15 @@ def test_a_failed_step_is_reported_and_does_not_end_the_test(maya, tmp_path):
     broken = [step for step in report.steps if step.outcome == "failed"]
     assert broken[0].name == "make the scratch scene"
     assert "connectAttr failed" in broken[0].detail
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows allows no such names")
+@pytest.mark.parametrize("name", ['a "quoted" $name', "back\\slash", "`ls`; it's"])
+def test_the_shelf_is_found_in_a_folder_with_any_name(maya, plug_in, tmp_path, monkeypatch, name):
+    shelf = module("menus")
+    (tmp_path / name).mkdir()
+    moved = tmp_path / name / shelf.SHELF_FILE.name
+    moved.write_text(shelf.SHELF_FILE.read_text())
+    monkeypatch.setattr(shelf, "SHELF_FILE", moved)
+    plug_in["initializePlugin"](object())
+    assert len(maya.layouts["Verdigris"]) == len(BUTTONS)
