@@ -76,7 +76,7 @@ class Illumination:
     def check(self, view: View) -> None:
         """Reads the environment of a view; raises an error if that is not possible."""
         if view.lit_by:
-            _read(*file_key(view.lit_by))
+            read_light(view.lit_by)
 
     def passes(self, view: View) -> int:
         """The number of passes that make a picture fine."""
@@ -198,6 +198,11 @@ def few_lights(view: View) -> Lights:
     ]
 
 
+def read_light(name: str) -> Environment:
+    """The environment with a name, or in a file. The last ones are kept."""
+    return _read(*file_key(name))
+
+
 def file_key(name: str) -> tuple[str, int]:
     """A file's name and modification time. Missing files are reported by their reader."""
     try:
@@ -207,7 +212,7 @@ def file_key(name: str) -> tuple[str, int]:
 
 
 def _environment(view: View) -> Environment:
-    return _read(*file_key(view.lit_by)).turned(view.rotate)
+    return read_light(view.lit_by).turned(view.rotate)
 
 
 # Maps can be large: the present one, and the one before.

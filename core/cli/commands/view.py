@@ -20,6 +20,7 @@ from verdigris.core.cli.shared.options import (
     CommandApp,
     DeviceChoice,
     DocumentOptions,
+    require_finite,
     require_in_range,
 )
 from verdigris.core.cli.shared.picture_options import (
@@ -30,11 +31,11 @@ from verdigris.core.cli.shared.picture_options import (
     ViewMesh,
     bundle_values,
     choose_view,
-    open_environment,
     parse_values,
 )
 from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
+from verdigris.core.pictures.illumination import read_light
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
 from verdigris.core.pictures.viewer import HELP, Viewer, ViewWindow
@@ -88,8 +89,10 @@ def view(
     require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
     if rotate and not hdri:
         raise typer.BadParameter("needs an environment: name it with --hdri", param_hint="--rotate")
+    require_finite(rotate, "--rotate")
     if hdri:
-        open_environment(hdri, rotate)
+        # an error comes before the bundle is opened
+        read_light(hdri)
     chosen = choose_view(shape, mesh)
     opened = open_bundle(bundle)
     values = bundle_values(opened, parse_values(live))
