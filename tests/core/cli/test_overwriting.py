@@ -84,6 +84,6 @@ def test_a_bake_keeps_the_bundle_before_it_unless_it_shall_replace_it(
         code, _, errors = run_command(command, *SMALL_ENDINGS)
         assert not code, errors
         # the one of the fixture, and no other
-        assert len([*kept.iterdir()]) == 1
+        assert len([*kept.glob("*.vdg")]) == 1
     code, printed, _ = run_command(["versions", "clay.vdg", "--json"])
     assert not code and json.loads(printed)[0]["preset"] == "draft"
