@@ -40,13 +40,13 @@ extern "C" {
 
 /* The texel formats of bundles, one a row: its name, also in the manifest; its VkFormat, which is the value of
    VD_name; bytes of a texel, or of a block; texels along a side of a block; and the textures that may have it. */
-#define VD_FORMATS(row)                                                       \
-    row(R8_UNORM, 9, 1, 1, VD__OPACITY)                                       \
-    row(R8G8B8A8_UNORM, 37, 4, 1, VD__LATENTS)                                \
-    row(R8G8B8A8_SRGB, 43, 4, 1, VD__PROXIES)                                 \
-    row(R16G16B16A16_SFLOAT, 97, 8, 1, VD__LATENTS | VD__EMISSION)            \
-    row(BC6H_UFLOAT_BLOCK, 143, 16, 4, VD__EMISSION)                          \
-    row(BC7_UNORM_BLOCK, 145, 16, 4, VD__LATENTS)                             \
+#define VD_FORMATS(row) \
+    row(R8_UNORM, 9, 1, 1, VD__OPACITY) \
+    row(R8G8B8A8_UNORM, 37, 4, 1, VD__LATENTS) \
+    row(R8G8B8A8_SRGB, 43, 4, 1, VD__PROXIES) \
+    row(R16G16B16A16_SFLOAT, 97, 8, 1, VD__LATENTS | VD__EMISSION) \
+    row(BC6H_UFLOAT_BLOCK, 143, 16, 4, VD__EMISSION) \
+    row(BC7_UNORM_BLOCK, 145, 16, 4, VD__LATENTS) \
     row(ASTC_4x4_UNORM_BLOCK, 157, 16, 4, VD__LATENTS)
 
 #define VD__VALUE(name, number, bytes, side, uses) , VD_##name = number
@@ -639,56 +639,35 @@ static uint64_t vd__u64(const uint8_t *data) { return vd__u32(data) | (uint64_t)
 /* Textures of a bundle, as bits of `uses` in VD_FORMATS. */
 enum { VD__LATENTS = 1, VD__EMISSION = 2, VD__OPACITY = 4, VD__PROXIES = 8 };
 
-#define VD__ROW(name, number, bytes, side, uses) {#name, number, uses},
-static const struct {
+#define VD__ROW(name, number, bytes, side, uses) {#name, number, bytes, side, uses},
+typedef struct {
     const char *name;
-    uint32_t number, uses;
-} vd__formats[] = {VD_FORMATS(VD__ROW){0, 0, 0}};
+    uint32_t number, bytes, side, uses;
+} Vd__Format;
+static const Vd__Format vd__formats[] = {VD_FORMATS(VD__ROW){"unknown", 0, 0, 1, 0}};
 #undef VD__ROW
+
+static const Vd__Format *vd__format(uint32_t number) {
+    const Vd__Format *row = vd__formats;
+    while (row->number && row->number != number)
+        row++;
+    return row;
+}
 
 /* The VkFormat with this name for this use, or 0. */
 static uint32_t vd__format_named(const Vd__Field *name, uint32_t use) {
-    uint32_t i;
-    for (i = 0; vd__formats[i].name; i++)
-        if (vd__formats[i].uses & use && vd__is(name, vd__formats[i].name))
-            return vd__formats[i].number;
-    return 0;
+    const Vd__Format *row = vd__formats;
+    while (row->number && !(row->uses & use && vd__is(name, row->name)))
+        row++;
+    return row->number;
 }
 
-static const char *vd__format_name(uint32_t format) {
-    uint32_t i;
-    for (i = 0; vd__formats[i].name && vd__formats[i].number != format; i++)
-        ;
-    return vd__formats[i].name ? vd__formats[i].name : "unknown";
-}
-
-/* Bytes of a texel, or of a block. */
-static uint32_t vd__unit(uint32_t format) {
-    switch (format) {
-#define VD__CASE(name, number, bytes, side, uses) \
-    case number: return bytes;
-        VD_FORMATS(VD__CASE)
-#undef VD__CASE
-    default: return 0;
-    }
-}
-
-/* Texels along a side of a block; 1 for plain texels. */
-static uint32_t vd__side(uint32_t format) {
-    switch (format) {
-#define VD__CASE(name, number, bytes, side, uses) \
-    case number: return side;
-        VD_FORMATS(VD__CASE)
-#undef VD__CASE
-    default: return 1;
-    }
-}
-
-static int vd__is_block(uint32_t format) { return vd__side(format) > 1; }
+static int vd__is_block(uint32_t format) { return vd__format(format)->side > 1; }
 
 static size_t vd__level_bytes(uint32_t format, uint32_t width, uint32_t height, uint32_t layers) {
-    const uint32_t side = vd__side(format);
-    return (size_t)((width + side - 1) / side) * ((height + side - 1) / side) * layers * vd__unit(format);
+    const Vd__Format *row = vd__format(format);
+    const uint32_t more = row->side - 1;
+    return (size_t)((width + more) / row->side) * ((height + more) / row->side) * layers * row->bytes;
 }
 
 static void vd__place_levels(VdTexture *texture) {
@@ -1176,7 +1155,7 @@ static int vd__check_blocks(const VdTexture *texture, VdError *error) {
     if (!vd__is_block(texture->format))
         return 1;
     if (texture->format != VD_BC7_UNORM_BLOCK)
-        return vd__fail(error, "latents.ktx2", "vkFormat", vd__format_name(texture->format),
+        return vd__fail(error, "latents.ktx2", "vkFormat", vd__format(texture->format)->name,
                         "only devices decode it: upload the blocks, or check the bundle that it was exported from");
     for (level = 0; level < texture->levels; level++)
         for (at = 0; at < texture->level[level].bytes; at += 16)
@@ -1228,7 +1207,7 @@ static void vd__texel(const VdTexture *texture, uint32_t level, uint32_t x, uint
         else if (vd__is_block(texture->format))
             memset(rgba, 0, sizeof rgba); /* vd_check refuses it */
         else
-            bytes = from->data + vd__unit(texture->format) * place;
+            bytes = from->data + vd__format(texture->format)->bytes * place;
         for (c = 0; c < 4; c++)
             channels[4 * layer + c] = texture->format == VD_R16G16B16A16_SFLOAT ? vd__at(bytes + 2 * c)
                                                                                 : (float)bytes[c] / 255.0f;
