@@ -64,8 +64,9 @@ class Memory:
     def recent(self) -> list[Path]:
         """Documents that were open before and still exist, the last one first."""
         found = self._read_json("recent").get("files")
-        paths = [Path(each) for each in found if isinstance(each, str)] if found else []
-        return [path for path in paths if path.is_file()][:_MOST_RECENT]
+        listed = found if isinstance(found, list) else []
+        paths = [Path(each) for each in listed if isinstance(each, str)]
+        return [path for path in paths if _is_file(path)][:_MOST_RECENT]
 
     def add_recent(self, path: Path) -> None:
         paths = [path, *(each for each in self.recent() if each != path)][:_MOST_RECENT]
@@ -112,3 +113,11 @@ class Memory:
     def _read_json(self, name: str) -> dict[str, Any]:
         found = find_json(str(self._settings.value(name) or "{}"))
         return found if isinstance(found, dict) else {}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        # a name that no system allows
+        return False

@@ -172,7 +172,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         with open_archive(path) as archive:
             arrays = {}
             for name in archive.files:
-                arrays[name] = archive[name]
+                array = archive[name]
+                # numpy gives the bytes of an entry that is no .npy
+                if not isinstance(array, np.ndarray):
+                    raise TypeError("it is not an array")
+                arrays[name] = array
             return arrays
     except UNREADABLE as error:
         raise CheckpointError(f"{path}: {name} cannot be read ({why_unreadable(error)})") from error

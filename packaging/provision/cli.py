@@ -25,6 +25,9 @@ Sets Verdigris up in .venv next to this repository's README, then runs it.
   python3 packaging/bootstrap.py test [ARGUMENTS]  run all tests, with pytest's arguments
   python3 packaging/bootstrap.py test --blender    also make .venv-blender (about 1 GB), and run
                                                    the tests of Blender's plug-in in it
+  python3 packaging/bootstrap.py fuzz --minutes N [TARGET ...]
+                                                   read damaged files of every kind, and report
+                                                   what the readers did wrong
   python3 packaging/bootstrap.py setup             set up only, for baking
   python3 packaging/bootstrap.py dev               set up only, with the tools of developers
   python3 packaging/bootstrap.py --help            print this; `verdigris` has its own:
@@ -55,15 +58,16 @@ QUICK_TESTS = (
     "tests/core/material/load",
     "tests/core/material/normalise",
     "tests/core/network",
-    "tests/core/progress",
+    "tests/core/test_progress.py",
     "tests/core/settings",
     "tests/core/worker/test_protocol.py",
     "tests/packaging/test_bootstrap.py",
     "tests/packaging/test_licences.py",
-    "tests/ui/estimates",
+    "tests/ui/test_estimates.py",
     "tests/ui/model",
     "tests/ui/paint",
 )
+FUZZER = Path("tests", "fuzz", "run.py")
 RUN_EXTRAS = ("usd",)
 TEST_EXTRAS = ("test", "usd")
 
@@ -78,14 +82,14 @@ class UsageError(Exception):
 @dataclass(frozen=True)
 class Request:
     action: str
-    """help, setup, dev, check, test, or run for the arguments of verdigris."""
+    """help, setup, dev, check, test, fuzz, or run for the arguments of verdigris."""
     arguments: tuple[str, ...] = ()
     recheck: bool = False
     with_blender: bool = False
 
     @property
     def extras(self) -> tuple[str, ...]:
-        if self.action in ("check", "dev", "test"):
+        if self.action in ("check", "dev", "fuzz", "test"):
             return TEST_EXTRAS
         return () if self.action == "run" and names_only_materialx(self.arguments) else RUN_EXTRAS
 
@@ -112,7 +116,7 @@ def parse(arguments: Sequence[str]) -> Request:
         )
     if given[:2] == ("test", "--blender"):
         return Request("test", given[2:], recheck, with_blender=True)
-    if given[0] in ("check", "dev", "setup", "test"):
+    if given[0] in ("check", "dev", "fuzz", "setup", "test"):
         return Request(given[0], given[1:], recheck)
     return Request("run", given, recheck)
 
@@ -154,6 +158,9 @@ def serve(
         pytest = [str(environment.python), "-P", "-m", "pytest"]
         pytest += [*workers, *tests, *request.arguments]
         return hand_over(pytest, environment.root)
+    if request.action == "fuzz":
+        fuzzer = [str(environment.python), "-P", str(environment.root / FUZZER)]
+        return hand_over([*fuzzer, *request.arguments], environment.root)
     return hand_over([str(environment.script("verdigris")), *request.arguments], None)
 
 

@@ -75,6 +75,16 @@ def test_tests_run_in_the_repository_with_its_python(environment, commands):
     assert handed == [([python, "-P", "-m", "pytest", "-n0", "-k", "frames"], environment.root)]
 
 
+def test_the_fuzzer_runs_with_the_tools_of_tests(environment, commands):
+    handed = []
+    request = parse(["fuzz", "--minutes", "2", "mesh"])
+    serve(request, environment, commands, lambda *given: handed.append(given))
+    assert commands.ran == ["venv", "pip .[test,usd]", "probe"]
+    ((command, folder),) = handed
+    assert command[1:] == ["-P", str(environment.root / cli.FUZZER), "--minutes", "2", "mesh"]
+    assert (cli.ROOT / cli.FUZZER).is_file() and folder == environment.root
+
+
 def test_an_environment_for_tests_serves_every_run(environment, commands):
     set_up(TEST, environment, commands)
     commands.ran.clear()

@@ -191,6 +191,15 @@ def test_entries_that_share_their_bytes_are_refused(parameters, tmp_path):
         load(path)
 
 
+def test_an_entry_that_is_no_array_is_refused(parameters, tmp_path):
+    path = tmp_path / "a.npz"
+    write_archive(path, to_arrays(parameters), [])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("spec", b"{}")
+    with pytest.raises(CheckpointError, match=r"a\.npz: spec cannot be read \(it is not an array"):
+        load(path)
+
+
 def test_a_header_that_is_no_header_is_refused(parameters, tmp_path):
     path = tmp_path / "a.npz"
     with zipfile.ZipFile(path, "w") as archive:

@@ -28,7 +28,7 @@ from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, 
 from ..files.independent_decoder import Material
 from ..runtime.shader_files import StrictFiles, require_tool, run
 
-HERE = Path(__file__).parent
+FUZZER = Path(__file__).parents[3] / "fuzz" / "fuzz_header.c"
 STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 VALIDATION_LAYER = Path("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json")
@@ -340,9 +340,9 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(decoder, bundle, tmp_pa
 
 
 def test_damaged_files_of_all_kinds_do_no_harm(bundle, tmp_path):
-    """A short run of fuzz_header.c; the long one is done by hand."""
+    """A short run of fuzz_header.c; `bootstrap.py fuzz header` does the long one."""
     options = (*SANITIZED, "-std=gnu99")
-    fuzzer = compile_c(HERE / "fuzz_header.c", tmp_path / "fuzz", *options)
+    fuzzer = compile_c(FUZZER, tmp_path / "fuzz", *options)
     found = subprocess.run([fuzzer, bundle, "300"], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
     opened, agreed = map(int, re.findall(r"(\d+) (?:opened|agreed)", found.stdout))

@@ -1,5 +1,6 @@
 /* Opens, checks and decodes damaged copies of a bundle:  fuzz_header FOLDER RUNS [SEED]
-   Compile with -fsanitize=address,undefined. Digests are not compared, or no damage would come far. */
+   Compile with -fsanitize=address,undefined. Digests are not compared, or no damage would come far.
+   With -DVD_LIBFUZZER and -fsanitize=fuzzer the damage is libFuzzer's. VD_FUZZ_BUNDLE names the bundle. */
 #define VD_NO_DIGESTS
 #define VERDIGRIS_IMPLEMENTATION
 #include "verdigris.h"
@@ -118,6 +119,74 @@ static int load(Folder *folder, const char *path) {
     return folder->count > 3;
 }
 
+static void copy_folder(const Folder *whole, Folder *copy) {
+    int i;
+    *copy = *whole;
+    for (i = 0; i < whole->count; i++) {
+        copy->file[i].data = (uint8_t *)malloc(whole->file[i].bytes + 1);
+        memcpy(copy->file[i].data, whole->file[i].data, whole->file[i].bytes);
+    }
+}
+
+static void free_folder(Folder *folder) {
+    int i;
+    for (i = 0; i < folder->count; i++)
+        free(folder->file[i].data);
+}
+
+/* Returns 0 for an error without a place. */
+static int try_folder(Folder *folder, int checks, unsigned long *opened, unsigned long *agreed, VdError *error) {
+    VdBundle bundle;
+    double largest;
+    int i, holds;
+    memset(error, 1, sizeof *error);
+    holds = vd_open_with(&bundle, read_memory, folder, error);
+    if (holds) {
+        /* a place far away, directions at the horizon, values that are no numbers */
+        static const float uvs[4][2] = {{0.5f, 0.25f}, {-1e6f, 0.999999f}, {3.75f, -0.0f}, {1e-30f, NAN}};
+        const float up[3] = {0, 0.6f, 0.8f}, low[3] = {1, 0, 1e-20f};
+        float response[3];
+        ++*opened;
+        for (i = 0; i < 4; i++)
+            vd_decode(&bundle, uvs[i], (float)i * 3 - 2, i & 1 ? low : up, up, response);
+        holds = checks ? vd_check_with(&bundle, read_memory, folder, &largest, error) : 1;
+        *agreed += (unsigned long)holds;
+        if (holds && !vd_unpack_latents(&bundle, error))
+            holds = 0;
+        vd_close(&bundle);
+    }
+    return holds || (memchr(error->text, 0, sizeof error->text) && strstr(error->text, ": "));
+}
+
+#ifdef VD_LIBFUZZER
+/* The first byte chooses a file of the bundle, and whether the bundle is checked. The others are its contents; a
+   manifest is given the length of another file. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes) {
+    static Folder whole;
+    Folder copy;
+    VdError error;
+    File *file;
+    size_t before;
+    unsigned long opened = 0, agreed = 0;
+    if (!whole.count && (!getenv("VD_FUZZ_BUNDLE") || !load(&whole, getenv("VD_FUZZ_BUNDLE"))))
+        abort();
+    if (!bytes)
+        return 0;
+    copy_folder(&whole, &copy);
+    file = &copy.file[(data[0] & 0x7F) % copy.count];
+    before = file->bytes;
+    free(file->data);
+    file->bytes = bytes - 1;
+    file->data = (uint8_t *)malloc(bytes);
+    memcpy(file->data, data + 1, bytes - 1);
+    if (file != copy.file)
+        correct_length(&copy.file[0], before, file->bytes);
+    if (!try_folder(&copy, data[0] & 0x80, &opened, &agreed, &error))
+        abort();
+    free_folder(&copy);
+    return 0;
+}
+#else
 int main(int count, char **words) {
     Folder whole, copy;
     unsigned long run, runs, opened = 0, agreed = 0;
@@ -126,41 +195,17 @@ int main(int count, char **words) {
     runs = strtoul(words[2], 0, 10);
     state = 88172645463325252ull + (count > 3 ? strtoull(words[3], 0, 10) : 0) * 2654435761ull;
     for (run = 0; run < runs; run++) {
-        VdBundle bundle;
         VdError error;
-        double largest;
-        int i, holds;
-        copy = whole;
-        for (i = 0; i < whole.count; i++) {
-            copy.file[i].data = (uint8_t *)malloc(whole.file[i].bytes + 1);
-            memcpy(copy.file[i].data, whole.file[i].data, whole.file[i].bytes);
-        }
+        copy_folder(&whole, &copy);
         damage(&copy);
-        memset(&error, 1, sizeof error);
-        holds = vd_open_with(&bundle, read_memory, &copy, &error);
-        if (holds) {
-            /* a place far away, directions at the horizon, values that are no numbers */
-            static const float uvs[4][2] = {{0.5f, 0.25f}, {-1e6f, 0.999999f}, {3.75f, -0.0f}, {1e-30f, NAN}};
-            const float up[3] = {0, 0.6f, 0.8f}, low[3] = {1, 0, 1e-20f};
-            float response[3];
-            opened++;
-            for (i = 0; i < 4; i++)
-                vd_decode(&bundle, uvs[i], (float)i * 3 - 2, i & 1 ? low : up, up, response);
-            holds = draw(8) ? 1 : vd_check_with(&bundle, read_memory, &copy, &largest, &error);
-            agreed += (unsigned long)holds;
-            if (holds && !vd_unpack_latents(&bundle, &error))
-                holds = 0;
-            vd_close(&bundle);
-        }
-        if (!holds && (!memchr(error.text, 0, sizeof error.text) || !strstr(error.text, ": "))) {
+        if (!try_folder(&copy, draw(8) == 0, &opened, &agreed, &error)) {
             fprintf(stderr, "run %lu: an error without a place: %s\n", run, error.text);
             return 1;
         }
-        for (i = 0; i < copy.count; i++)
-            free(copy.file[i].data);
+        free_folder(&copy);
     }
     printf("%lu damaged bundles, %lu opened, %lu agreed\n", runs, opened, agreed);
-    for (count = 0; count < whole.count; count++)
-        free(whole.file[count].data);
+    free_folder(&whole);
     return 0;
 }
+#endif

@@ -1,0 +1,148 @@
+"""A short run of every target, its checks, and the engine. `bootstrap.py fuzz` does long runs."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from .campaign import _enclosed
+from .mutate import Mutator, change_json, read_dictionary
+from .seeds import MAKERS
+from .targets import TARGETS
+
+RUN = Path(__file__).parent / "run.py"
+# For all targets together about 20 s of CPU time.
+INPUTS = 100
+# Readers with faults that are known and not yet mended.
+OPEN = ("hdri", "importance", "mesh", "stage", "texture")
+
+
+def fuzz(*words):
+    command = [sys.executable, "-P", RUN, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+
+
+def test_readers_refuse_damage_by_their_own_error_and_touch_nothing_else(tmp_path):
+    """The reader in C has its own short run, in test_c_header.py."""
+    targets = [each for each in TARGETS if each not in OPEN]
+    if not shutil.which("node"):
+        targets.remove("javascript")
+    done = fuzz("--inputs", INPUTS, "--findings", tmp_path, *targets)
+    found = [each.read_text() for each in sorted(tmp_path.glob("*/finding.txt"))]
+    assert done.returncode == 0, "\n".join([done.stdout, done.stderr, *found])
+    assert f"{len(targets) * INPUTS:,} inputs, 0 kinds of findings" in done.stdout
+
+
+def test_every_target_has_seeds():
+    assert MAKERS.keys() == TARGETS.keys()
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """A target whose reader fails as its input says."""
+    (tmp_path / "broken.py").write_text(f"""
+import os, sys
+sys.path.append({str(RUN.parents[2])!r})
+from pathlib import Path
+from tests.fuzz import campaign, child, seeds, targets
+
+def read(folder):
+    text = (folder / "a.txt").read_bytes()
+    kind = sum(text) % 7
+    if text == b"whole seed":
+        return
+    if kind == 0:
+        raise KeyError("x")
+    if kind == 1:
+        os._exit(3)
+    if kind == 2:
+        held = bytearray(400 << 20)
+        held[::4096] = b"x" * len(held[::4096])
+    if kind == 3:
+        (folder.parent / "beside.txt").write_bytes(b"gone")
+    if kind == 4:
+        Path({str(tmp_path / "outside.txt")!r}).touch()
+
+def make(folder):
+    (folder / "one").mkdir()
+    (folder / "one" / "a.txt").write_bytes(b"whole seed")
+
+targets.TARGETS["broken"] = targets.Target(read)
+seeds.MAKERS["broken"] = make
+if sys.argv[1:] == ["--child"]:
+    child.main()
+else:
+    campaign.NAMES = ("broken",)
+    campaign.RUN = Path(__file__)
+    sys.exit(campaign.main(sys.argv[1:]))
+""")
+    return tmp_path / "broken.py"
+
+
+def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
+    command = [
+        sys.executable,
+        "-P",
+        broken,
+        "broken",
+        "--inputs",
+        "80",
+        "--findings",
+        tmp_path / "f",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 1, done.stderr
+    for kind in (
+        "KeyError in ",
+        "ends the process (3)",
+        "takes too much memory",
+        "touches other files",
+    ):
+        assert f"broken: {kind}" in done.stdout, done.stdout + done.stderr
+    assert "80 inputs" in done.stdout
+    inputs = [each.read_bytes() for each in (tmp_path / "f").glob("*/input/a.txt")]
+    assert {sum(each) % 7 for each in inputs} >= {0, 1, 2, 3}
+    if _enclosed(tmp_path):
+        assert not (tmp_path / "outside.txt").exists()
+
+
+def test_equal_numbers_give_equal_damage():
+    seeds = [{"a.json": b'{"a": [1, {"b": "c"}]}', "b.bin": bytes(range(256))}]
+    first, second = (
+        [Mutator(seeds).damage(Random(number))[1] for number in range(50)] for _ in "ab"
+    )
+    assert first == second
+    assert len({tuple(sorted(each.items())) for each in first}) > 40
+
+
+def test_manifests_get_the_lengths_and_digests_of_damaged_files():
+    from hashlib import sha256
+
+    data = b"weights of a bundle"
+    digest = sha256(data).hexdigest()
+    manifest = f'{{"w": {{"file": "w.bin", "bytes": {len(data)}, "sha256": "{digest}"}}}}'.encode()
+    mutator = Mutator([{"a.vdg/manifest.json": manifest, "a.vdg/w.bin": data}])
+    signed = 0
+    for number in range(60):
+        changed = mutator.damage(Random(number))[1]
+        damaged = changed.get("a.vdg/w.bin")
+        if damaged is not None and sha256(damaged).hexdigest().encode() in changed.get(
+            "a.vdg/manifest.json", b""
+        ):
+            signed += f'"bytes": {len(damaged)}'.encode() in changed["a.vdg/manifest.json"]
+    assert signed > 10
+
+
+def test_damage_to_json_changes_one_value_and_keeps_its_lines():
+    line = b'{"a": [1, {"b": "c"}], "d": 2}'
+    changed = [change_json(line, Random(number)) for number in range(200)]
+    assert all(b"\n" not in each for each in changed)
+    assert len({*changed}) > 60
+
+
+def test_dictionaries_hold_bytes():
+    assert b"\xabKTX 20\xbb\r\n\x1a\n" in read_dictionary("binary")
+    assert b'"../../x"' in read_dictionary("json")
