@@ -238,7 +238,9 @@ def _read_layers(folder: Path, fields: Fields, widths: Sequence[int]) -> list[La
 def _read_reference(folder: Path, fields: Fields, compressed: CompressedSet) -> Reference:
     data = read_recorded(folder, _record(fields))
     count = fields.whole("count", 1, 1 << 14)
-    rows = parse_json(data, str(folder / REFERENCE_FILE)).numbers(
-        "rows", count, 3 + compressed.channels
-    )
+    file = parse_json(data, str(folder / REFERENCE_FILE))
+    rows = file.numbers("rows", count, 3 + compressed.channels)
+    places = "each row must begin with u and v from 0 to 1, and a level of the set"
+    file.require(bool(((rows[:, :2] >= 0) & (rows[:, :2] <= 1)).all()), "rows", places)
+    file.require(bool(np.isin(rows[:, 2], np.arange(compressed.levels)).all()), "rows", places)
     return Reference(rows[:, :2], rows[:, 2].astype(np.int64), rows[:, 3:])

@@ -106,7 +106,7 @@ def _bundle(folder: Path, name: str) -> Path:
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     """The rungs that a scene can show."""
-    below = {each["rung"]: each["below_pixels"] for each in report.get("lods", ())}
+    below = {each["rung"]: _pixels(each["below_pixels"]) for each in report.get("lods", ())}
     rungs = []
     for each in report.get("rungs", ()):
         name, light = str(each["name"]), _light_of(each, report, folder)
@@ -152,9 +152,9 @@ def _light_of(
         _numbers(entry[_MIRROR_CURVE]) if _MIRROR_CURVE in entry else None,
         _set(report, _LIGHT_SET),
         _set(report, _MATERIAL_SET),
-        entry.get(_DETAIL_SCALE, 1.0),
+        _number(entry.get(_DETAIL_SCALE, 1.0)),
         _place(folder, found[shown]) if shown in found else None,
-        entry.get(SHOWN_SCALE, 1.0),
+        _number(entry.get(SHOWN_SCALE, 1.0)),
     )
 
 
@@ -163,7 +163,26 @@ def _set(report: Mapping[str, Any], key: str) -> str:
 
 
 def _numbers(curve: Mapping[str, float]) -> tuple[float, float, float]:
-    return curve["a"], curve["b"], curve["c"]
+    return _number(curve["a"]), _number(curve["b"]), _number(curve["c"])
+
+
+def _number(value: object) -> float:
+    """A number of the report, unchanged."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    return value
+
+
+def _pixels(value: object) -> int | None:
+    """A height on the screen; None for the first rung."""
+    return None if value is None else int(_number(value))
+
+
+def _value(value: object) -> float | bool | tuple[float, ...]:
+    """A value of a shader's input."""
+    if isinstance(value, list):
+        return tuple(map(_number, value))
+    return value if isinstance(value, bool) else _number(value)
 
 
 def _shader_of(
@@ -174,17 +193,14 @@ def _shader_of(
         return _shader_of_kinds(entry, uv_set, folder)
     textures = {
         name: ShaderTexture(
-            _place(folder, each["file"]), each["is_colour"], each["is_direction"], each["low"],
-            each["high"],
+            _place(folder, each["file"]), bool(each["is_colour"]), bool(each["is_direction"]),
+            _number(each["low"]), _number(each["high"]),
         )
         for name, each in found["textures"].items()
     }  # fmt: skip
-    values = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in found["values"].items()
-    }
+    values = {name: _value(value) for name, value in found["values"].items()}
     has_bounces = SCENE_TEXTURES not in entry
-    return ShaderLook(found["category"], values, textures, uv_set, has_bounces)
+    return ShaderLook(str(found["category"]), values, textures, uv_set, has_bounces)
 
 
 def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> ShaderLook | None:

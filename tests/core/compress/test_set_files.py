@@ -192,6 +192,21 @@ def test_weights_of_another_length_are_refused_also_with_their_own_record(done, 
         open_set(copied)
 
 
+@pytest.mark.parametrize(("column", "value"), [(0, -0.1), (1, 1e30), (2, 0.5), (2, 6), (2, -1)])
+def test_a_reference_at_a_place_that_is_not_in_the_set_is_refused(done, tmp_path, column, value):
+    copied = tmp_path / "wall.vdt"
+    shutil.copytree(done.path, copied)
+    rows = json.loads((copied / "reference.json").read_text())["rows"]
+    rows[3][column] = value
+    data = json.dumps({"rows": rows}).encode()
+    (copied / "reference.json").write_bytes(data)
+    manifest = json.loads((copied / "manifest.json").read_text())
+    manifest["reference"] |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BundleError, match=r"reference\.json: rows is .*each row must begin with u"):
+        open_set(copied)
+
+
 def test_other_shaders_are_reported(done, tmp_path, device):
     copied = tmp_path / "wall.vdt"
     shutil.copytree(done.path, copied)

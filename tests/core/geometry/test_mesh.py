@@ -2,6 +2,7 @@
 
 import errno
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -372,6 +373,18 @@ def test_uvs_of_faces_and_of_a_whole_mesh_are_those_of_their_corners(tmp_path, k
     mesh = load_mesh(write(tmp_path, text, "tetrahedron.usda"))
     assert (mesh.uv == mesh.uv[:, :1]).all()
     assert len(np.unique(mesh.uv[:, 0], axis=0)) == (4 if kind == "uniform" else 1)
+
+
+def test_a_package_whose_files_are_compressed_is_refused(tmp_path):
+    """USD reads packages without unpacking, so that none can inflate."""
+    text = CARD.format(uv=UV, normals="").encode() + b"#" + b" " * (1 << 20)
+    for kind in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        path = tmp_path / f"card{kind}.usdz"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("card.usda", text, kind)
+    assert len(load_mesh(tmp_path / f"card{zipfile.ZIP_STORED}.usdz").position)
+    with pytest.raises(MeshError, match=r"cannot be opened as USD .*compressed files are not"):
+        load_mesh(path)
 
 
 def test_an_error_of_usd_is_one_line_with_its_own_place(tmp_path):

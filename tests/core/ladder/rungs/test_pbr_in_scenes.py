@@ -130,6 +130,41 @@ def test_a_damaged_report_is_named_with_the_remedy(tmp_path, entry):
 CURVE = {"a": 0, "b": 1, "c": 0}
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"lods": [{"rung": "a", "below_pixels": "many"}]},
+        {"rungs": [{"name": "a", "files": {"light": "l.png"}, "curve": {**CURVE, "b": [1]}}]},
+        {
+            "rungs": [
+                {"name": "a", "files": {"light": "l.png"}, "curve": CURVE, "detail_scale": None}
+            ]
+        },
+        {
+            "rungs": [
+                {
+                    "name": "a",
+                    "scene_shader": {"category": "c", "textures": {}, "values": {"b": {}}},
+                }
+            ]
+        },
+    ],
+)
+def test_a_report_whose_numbers_are_none_is_refused(tmp_path, fields):
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps({"format": "verdigris.ladder", "rungs": [], **fields}))
+    with pytest.raises(HostError, match=r"is damaged \(TypeError: .* is not a number\)"):
+        read_look(file)
+
+
+def test_the_first_rung_has_no_height_on_the_screen(tmp_path):
+    file = tmp_path / "ladder.json"
+    lods = [{"rung": "a", "below_pixels": None}, {"rung": "b", "below_pixels": 40}]
+    rungs = [{"name": name, "bundle": "a.vdg"} for name in "ab"]
+    file.write_text(json.dumps({"format": "verdigris.ladder", "rungs": rungs, "lods": lods}))
+    assert [each.below_pixels for each in read_look(file).rungs] == [None, 40]
+
+
 @pytest.mark.parametrize("name", ["../../..", "a/../../b.png", "/etc/passwd", "C:\\a.png", "", 3])
 @pytest.mark.parametrize(
     "fields",
