@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ import numpy as np
 from verdigris.core.base.errors import MeshError
 from verdigris.core.base.inputs import require_file
 from verdigris.core.geometry.polygons import triangulate
+from verdigris.core.material.usd.faults import refusing_damage, said_by_usd
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-# The first message in an error of USD: Error in '…' at line 1 in file … : 'message'
-_SAID_BY_USD = re.compile(r" in file \S+ : '(.*?)'\s*(?:$|Error in )", re.DOTALL)
 _PAIRS = ("float2", "double2", "half2")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
 # The largest coordinate: squares of larger ones leave the range of floats.
@@ -226,7 +224,8 @@ def _areas(position: Floats) -> Floats:
 
 
 def _load_usd(path: Path, is_upright: bool) -> FileMesh:
-    parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
+    with refusing_damage(MeshError, path):
+        parts = [usd_mesh(mesh, str(path), is_upright) for mesh in usd_meshes(path)]
     *firsts, corner_count = accumulate((part.corner_count for part in parts), initial=0)
     return FileMesh(
         np.concatenate([part.position for part in parts]),
@@ -244,7 +243,8 @@ def mesh_files(path: Path) -> list[Path]:
     # without the stage, there are no layers
     stage = _open_stage(path)
     # a layer in a package is named PACKAGE[LAYER]
-    names = [layer.realPath.partition("[")[0] for layer in stage.GetUsedLayers()]
+    with refusing_damage(MeshError, path):
+        names = [layer.realPath.partition("[")[0] for layer in stage.GetUsedLayers()]
     files = {Path(name) for name in names if name}
     return [path, *sorted(each for each in files if not each.samefile(path))]
 
@@ -281,11 +281,8 @@ def _open_stage(path: Path) -> Any:
     try:
         return Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
-        # USD adds the place in its own code, over several lines
-        said = _SAID_BY_USD.search(str(failure))
-        why = said.group(1) if said else str(failure)
-        short = " ".join(why.split())[:300]
-        raise MeshError(f"{path}: cannot be opened as USD ({short}): export it again") from None
+        why = said_by_usd(failure)
+        raise MeshError(f"{path}: cannot be opened as USD ({why}): export it again") from None
 
 
 def _is_rendered(mesh: Any) -> bool:

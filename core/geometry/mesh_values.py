@@ -18,6 +18,7 @@ from verdigris.core.geometry.mesh import (
     usd_meshes,
     usd_places,
 )
+from verdigris.core.material.usd.faults import refusing_damage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,14 +97,15 @@ def _usd_weights(
     parts: list[Floats] = []
     there: set[str] = set()
     without: list[str] = []
-    for mesh in usd_meshes(path):
-        there |= set(weight_names(mesh))
-        found = find_weights(mesh, name, str(path), channel)
-        if found is None:
-            without.append(str(mesh.GetPath()))
-            parts.append(np.full(len(usd_faces(mesh)[1]), _NORMAL_WEIGHT, np.float32))
-        else:
-            parts.append(_between(ends, found))
+    with refusing_damage(MeshError, path):
+        for mesh in usd_meshes(path):
+            there |= set(weight_names(mesh))
+            found = find_weights(mesh, name, str(path), channel)
+            if found is None:
+                without.append(str(mesh.GetPath()))
+                parts.append(np.full(len(usd_faces(mesh)[1]), _NORMAL_WEIGHT, np.float32))
+            else:
+                parts.append(_between(ends, found))
     if len(without) == len(parts):
         listed = ", ".join(sorted(there)) or "none"
         raise MeshError(f"{path}: has no attribute {name!r}; it has: {listed}")
@@ -190,9 +192,10 @@ def load_primvars(path: Path, mesh: FileMesh) -> dict[str, Floats]:
         return {_OBJ_SET: mesh.uv}
     parts: list[dict[str, Floats]] = []
     counts: list[int] = []
-    for each in usd_meshes(path):
-        parts.append(_of_mesh(each, str(path)))
-        counts.append(len(usd_faces(each)[1]))
+    with refusing_damage(MeshError, path):
+        for each in usd_meshes(path):
+            parts.append(_of_mesh(each, str(path)))
+            counts.append(len(usd_faces(each)[1]))
     found: dict[str, Floats] = {}
     for name in dict.fromkeys(name for part in parts for name in part):
         channels = max(part[name].shape[1] for part in parts if name in part)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.base.errors import DocumentError, HostError, reason
+from verdigris.core.base.errors import DocumentError, HostError, MeshError, reason
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.worker_environment import package_folder
@@ -119,12 +119,14 @@ class FilesHost:
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         from verdigris.core.geometry.mesh import obj_lines, usd_meshes
         from verdigris.core.geometry.mesh_values import OBJ_ATTRIBUTE, weight_names
+        from verdigris.core.material.usd.faults import refusing_damage
 
         path = self._require_mesh(mesh)
         if path.suffix.lower() == ".obj":
             painted = any(words[0] == "v" and len(words) >= 7 for _, words in obj_lines(path))
             return (OBJ_ATTRIBUTE,) if painted else ()
-        names = [name for each in usd_meshes(path) for name in weight_names(each)]
+        with refusing_damage(MeshError, path):
+            names = [name for each in usd_meshes(path) for name in weight_names(each)]
         return tuple(dict.fromkeys(names))
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:

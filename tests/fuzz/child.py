@@ -129,6 +129,8 @@ class _Run:
         if number < 0:
             return
         self._peak = max(self._peak, grown)
+        if not TARGETS[self._job.target].is_bounded:
+            return
         if seconds > MOST_SECONDS:
             self._report(number, "is slow", f"{seconds:.1f} s")
         if grown > MOST_GROWTH + _COPIES * size:

@@ -16,6 +16,9 @@ class Target:
     read: Callable[[Path], object]
     kept: tuple[str, ...] = ()
     """Endings of names of files that are not damaged: another target damages them."""
+    is_bounded: bool = True
+    """Whether memory and time have limits. USD's own library takes gigabytes as it opens a file,
+    and no code of ours can prevent it."""
 
 
 def read_bundle(folder: Path) -> None:
@@ -296,9 +299,9 @@ TARGETS = {
     "importance": Target(read_importance),
     "hdri": Target(read_hdri),
     "texture": Target(read_texture),
-    "mesh": Target(read_mesh),
+    "mesh": Target(read_mesh, is_bounded=False),
     "document": Target(read_document),
-    "stage": Target(read_stage),
+    "stage": Target(read_stage, is_bounded=False),
     "scene": Target(read_scene, (".mtlx", ".usda")),
     "farm": Target(read_farm),
     "preset": Target(read_preset),

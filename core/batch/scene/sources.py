@@ -3,7 +3,6 @@ plug-ins."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -150,6 +149,7 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         raise SceneError(
             f"{path}: stages need pxr, which is not installed: pip install 'verdigris[usd]'"
         ) from None
+    from verdigris.core.material.usd.faults import refusing_damage, said_by_usd
     from verdigris.core.material.usd.usdshade import convert, list_materials
 
     if _is_no_file(path):
@@ -162,10 +162,11 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         yield Entry(plain_name(path.stem), Source(str(path)), problem=str(failure))
         return
     except Exception as failure:  # noqa: BLE001  pxr raises what it likes
-        problem = f"{path}: cannot be opened: {_plain_words(str(failure))}"
+        problem = f"{path}: cannot be opened: {said_by_usd(failure)}"
         yield Entry(plain_name(path.stem), Source(str(path)), problem=problem)
         return
-    there = list_materials(stage)
+    with refusing_damage(SceneError, path):
+        there = list_materials(stage)
     if not there:
         raise SceneError(f"{path}: has no material")
     # pxr resolves relative names from the folder of a link, not of its target
@@ -181,12 +182,6 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
             continue
         source = Source(where, found.text, search, reading.confined)
         yield Entry(name, source, found.name, notes=found.notes)
-
-
-def _plain_words(text: str) -> str:
-    """The message of a pxr error, without the positions in pxr's sources."""
-    messages = re.findall(r" in file \S+ : '(.*?)\s*'(?=\s*Error in |\s*$)", text, re.DOTALL)
-    return messages[0] if messages else text
 
 
 def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[Entry]:

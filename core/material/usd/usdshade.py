@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.usd import read_network as reader
+from verdigris.core.material.usd.faults import refusing_damage
 from verdigris.core.material.usd.signatures import find_signature
 from verdigris.core.material.usd.write_mtlx import valid_name, write_document
 
@@ -88,7 +89,8 @@ def convert_material(
 ) -> ConvertedMaterial:
     """Converts a material to a document that compiles to the same shader. `known` are definitions
     that the document will have beside those of the library."""
-    network = reader.read_network(material, _is_defined(known))
+    with refusing_damage(DocumentError, material.GetPath()):
+        network = reader.read_network(material, _is_defined(known))
     text = write_document(network, known)
     return ConvertedMaterial(
         valid_name(network.name),
