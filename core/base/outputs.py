@@ -34,8 +34,9 @@ WEIGHTS_FILE = "weights.bin"
 
 def resolved(path: Path) -> Path:
     """The target of a path. Unlike `Path.resolve` it raises only OSError for circular links."""
-    # no file has a name that the locale cannot encode
-    return Path(os.path.realpath(path)) if is_encodable(str(path)) else path.absolute()
+    # no file has a name that the locale cannot encode, or one with a null character
+    can_exist = is_encodable(str(path)) and "\0" not in str(path)
+    return Path(os.path.realpath(path)) if can_exist else path.absolute()
 
 
 def behind_link(path: Path, error: type[VerdigrisError] = VerdigrisError) -> Path:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from xml.etree import ElementTree as xml
 
-from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.base.errors import DocumentError, HostError, VerdigrisError
 from verdigris.core.material.load.mtlx_text import check_xml, read_text
 from verdigris.core.material.usd.signatures import Signature, find_signature
 from verdigris.core.material.usd.write_mtlx import foreign_origin
@@ -28,7 +28,11 @@ _END = "</materialx>"
 def parse_text(text: str, name: str) -> xml.Element:
     """The root of a document, checked for unsafe XML."""
     check_xml(text, name)
-    return xml.fromstring(text)
+    try:
+        return xml.fromstring(text)
+    except xml.ParseError as failure:
+        # such as a prefix without a namespace, which MaterialX allows
+        raise DocumentError(f"{name}: is not valid XML ({failure}): export it again") from None
 
 
 def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str, ...]:
@@ -101,7 +105,7 @@ def find_definitions(folders: tuple[Path, ...]) -> Mapping[str, Definition]:
     for path in sorted({path for folder in folders for path in folder.rglob("*.mtlx")}):
         try:
             root = parse_text(read_text(path), str(path))
-        except (VerdigrisError, xml.ParseError):
+        except VerdigrisError:
             # a broken file is the application's problem, and no document needs it
             continue
         names = [element.get("name", "") for element in root.iter("nodedef")]

@@ -160,7 +160,7 @@ class FilesHost:
         if not sidecar.is_file():
             return {}
         noted = find_json_file(sidecar)
-        if not isinstance(noted, dict):
+        if not isinstance(noted, dict) or not all(map(_is_note, noted.values())):
             raise HostError(f"{sidecar}: is not a record of results: remove it")
         return noted
 
@@ -196,3 +196,8 @@ def _replace_text(path: Path, text: str) -> None:
         raise HostError(
             f"{path}: cannot be written ({reason(failure)}): free space, or change its permissions"
         ) from None
+
+
+def _is_note(noted: object) -> bool:
+    """Whether a record of a result names its bundle."""
+    return isinstance(noted, dict) and isinstance(noted.get("bundle"), str)

@@ -608,3 +608,10 @@ def test_a_linked_document_of_a_confined_scene_has_a_problem(tmp_path, source):
         assert "outside of" in str(failure)
     else:
         assert "outside of" in entry.problem
+
+
+@pytest.mark.parametrize("is_confined", [False, True])
+def test_a_source_with_a_null_character_is_refused(tmp_path, is_confined):
+    path = write_scene(tmp_path / "scene.json", ["a\0b"])
+    with pytest.raises(SceneError, match="there is no such file"):
+        read_scene(path, SceneOptions(confined=is_confined))

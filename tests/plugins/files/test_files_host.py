@@ -5,6 +5,7 @@ import pytest
 from pxr import Sdf, Usd, UsdGeom
 
 from verdigris.core.base.errors import DocumentError, HostError, MeshError
+from verdigris.core.hosts.documents import parse_text
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import BakedResult
 
@@ -100,12 +101,23 @@ def test_results_are_noted_with_relative_paths(harness):
     assert again.attached(again.materials()[0]) == moved / "baked" / "gold.vdg"
 
 
-def test_a_damaged_note_is_an_error_and_is_kept(harness, tmp_path):
+@pytest.mark.parametrize(
+    "damaged", ["{", "[]", '{"KEY": 7}', '{"KEY": {}}', '{"KEY": {"bundle": 1}}', "[" * 5000]
+)
+def test_a_damaged_note_is_an_error_and_is_kept(harness, tmp_path, damaged):
     sidecar = harness.scene.with_name("plate.mtlx.verdigris.json")
-    sidecar.write_text("{")
+    damaged = damaged.replace("KEY", harness.first.key)
+    sidecar.write_text(damaged)
     with pytest.raises(HostError, match="remove it"):
         harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg"))
-    assert sidecar.read_text() == "{"
+    with pytest.raises(HostError, match="remove it"):
+        harness.host.attached(harness.first)
+    assert sidecar.read_text() == damaged
+
+
+def test_xml_that_materialx_reads_and_python_does_not_is_an_error_of_ours():
+    with pytest.raises(DocumentError, match=r"clay: is not valid XML \(unbound prefix"):
+        parse_text('<materialx version="1.39"><a:b /></materialx>', "clay")
 
 
 def test_without_a_document_every_call_is_an_error():
