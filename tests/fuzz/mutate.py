@@ -201,6 +201,8 @@ def change_json(data: bytes, random: Random) -> bytes:
         document = json.loads(data)
     except (ValueError, RecursionError):
         return data
+    if not isinstance(document, dict | list):
+        return data
     places = [*_places(document)]
     if not places:
         return data
@@ -227,7 +229,7 @@ def change_json(data: bytes, random: Random) -> bytes:
         holder[key] = random.choice((*_NUMBERS, *_TEXT_VALUES))
     elif isinstance(value, str) and random.random() < 0.8:
         holder[key] = random.choice(_TEXT_VALUES) if random.random() < 0.7 else value[:-1] + "~"
-    elif isinstance(value, int | float) and random.random() < 0.5:
+    elif isinstance(value, int | float) and abs(value) < 1e300 and random.random() < 0.5:
         holder[key] = value + random.choice((1, -1, 0.5))
     else:
         holder[key] = random.choice(_NUMBERS)

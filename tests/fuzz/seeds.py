@@ -434,6 +434,38 @@ def _tables(folder: Path) -> None:
     _write(folder / "npy" / "a.npy", data.getvalue())
 
 
+def _cameras(folder: Path) -> None:
+    matrix = np.eye(4).tolist()
+    placed = {"eye": [0, 1, 5], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40, "near": 0.1}
+    for name, values in (("placed", placed), ("matrix", {"matrix": matrix, "fov": 50.5})):
+        values = {**values, "resolution": [640, 480]}
+        _write(folder / name / "a.json", json.dumps(values, indent=1).encode())
+
+
+def _notes(folder: Path) -> None:
+    own = folder / "notes"
+    _bundle(own, NetworkSpec(5, 2, "relu", frame_count=1, lobes=1), source=_SOURCE)
+    (own / "a.vdg" / "reference.json").write_bytes(b"{}")
+    kept = own / "a.versions" / "2026-11-28_10-00-00.vdg"
+    _write(kept / "manifest.json", (own / "a.vdg" / "manifest.json").read_bytes())
+    document = EXAMPLES / "brushed_steel.mtlx"
+    _write(own / "a.mtlx", document.read_bytes())
+    texts = {
+        "a.mtlx.verdigris.json": {
+            name: {"bundle": "a.vdg", "textures": {"normal": "n.png"}}
+            for name in ("/brushed_steel", "brushed_steel")
+        },
+        "file_digests.json": {str(own / "a.mtlx"): [1, 2, 3, "ab12"]},
+        "summary.json": {
+            "materials": [{"name": "a", "status": "baked", "seconds": 1.5, "warnings": ["odd"]}]
+        },
+        "run.json": {"process": 7, "host": "here", "since": "10:00"},
+        "a.versions/notes.json": {"ab": {"label": "first", "is_pinned": True}},
+    }
+    for name, values in texts.items():
+        _write(own / name, json.dumps(values, indent=1).encode())
+
+
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -457,5 +489,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "memory": _memory,
     "protocol": _lines,
     "directions": _tables,
+    "camera": _cameras,
+    "notes": _notes,
     "javascript": _bundles_and_zips,
 }

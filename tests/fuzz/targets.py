@@ -246,6 +246,33 @@ def read_directions(folder: Path) -> None:
     read(str(_only_file(folder)))
 
 
+def read_camera(folder: Path) -> None:
+    from verdigris.core.importance.camera import read_camera as read
+
+    read(_only_file(folder))
+
+
+def read_notes(folder: Path) -> None:
+    """What commands note for the next one, beside results that can come from others."""
+    from verdigris.core.batch.plan.inputs import DigestCache
+    from verdigris.core.batch.plan.state_folder import _owner
+    from verdigris.core.batch.run.summary import CURRENT, Row, _earlier
+    from verdigris.core.bundle.history import History
+    from verdigris.core.hosts.file_host import FilesHost
+
+    digests = DigestCache(folder)
+    digests(folder / "a.mtlx")
+    digests.save()
+    _owner(folder)
+    for facts in _earlier(folder / "summary.json").values():
+        Row("a", CURRENT, folder / "a.vdg").with_earlier_facts(facts).as_json(folder)
+    history = History(folder / "a.vdg")
+    history.versions(), history.trash()
+    host = FilesHost(folder / "a.mtlx")
+    for material in host.materials():
+        host.attached(material)
+
+
 class _Node:
     """The readers in JavaScript, in a process of their own."""
 
@@ -308,5 +335,7 @@ TARGETS = {
     "memory": Target(read_memory),
     "protocol": Target(read_protocol),
     "directions": Target(read_directions),
+    "camera": Target(read_camera),
+    "notes": Target(read_notes, (".mtlx", ".bin", ".ktx2")),
     "javascript": Target(_Node().read),
 }
