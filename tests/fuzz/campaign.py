@@ -33,7 +33,7 @@ FINDINGS = ROOT / "out" / "fuzz"
 _PATIENCE = 60.0
 _ROUND = 30.0
 _MANY = 1 << 30
-_HEADER_RUNS = 2000
+_HEADER_RUNS = 250
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Campaign:
             jobs = [Job(name, begun[name], inputs - begun[name], share)
                     for name in begun if begun[name] < inputs]  # fmt: skip
             if HEADER in begun and begun[HEADER] < inputs:
-                begun[HEADER] += self._run_header(begun[HEADER], inputs - begun[HEADER])
+                begun[HEADER] += self._run_header(begun[HEADER], inputs - begun[HEADER], share)
             before = {name: each.inputs for name, each in self.counts.items()}
             self._run_jobs([each for each in jobs if each.target != HEADER])
             for name in begun:
@@ -142,17 +142,23 @@ class Campaign:
             return target or jobs[0].target, number if target else -1, f"ends the process ({code})"
         return "", 0, ""
 
-    def _run_header(self, first: int, count: int) -> int:
-        runs = min(count, _HEADER_RUNS)
+    def _run_header(self, first: int, most: int, seconds: float) -> int:
+        """Runs the reader in C. Returns the number of its inputs."""
         folders = sorted(make_seeds(self._work, "bundle").glob("*/a.vdg"))
-        folder = folders[first // _HEADER_RUNS % len(folders)]
-        fault = fuzz_header(folder, runs, self._seed + first, self._work)
-        if fault is None:
-            return _MANY
-        self.counts[HEADER].inputs += runs
-        if fault:
-            self._note(HEADER, first, fault.splitlines()[0][:200], fault)
-        return runs
+        begun, done, count = time.monotonic(), 0, self.counts[HEADER]
+        while done < most and (not done or time.monotonic() - begun < seconds):
+            at, runs = first + done, min(most - done, _HEADER_RUNS)
+            folder = folders[at // _HEADER_RUNS % len(folders)]
+            fault = fuzz_header(folder, runs, self._seed + at, self._work)
+            if fault is None:
+                print("header: left out, as there is no C compiler", file=sys.stderr)
+                return _MANY
+            count.inputs += runs
+            done += runs
+            if fault:
+                self._note(HEADER, at, fault.splitlines()[0][:200], fault)
+        count.seconds += time.monotonic() - begun
+        return done
 
     def _note(self, target: str, number: int, what: str, text: str) -> None:
         found = self.counts[target].findings
@@ -239,6 +245,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="other damage (default: 1)")
     parser.add_argument("--findings", type=Path, default=FINDINGS, help="(default: %(default)s)")
     given = parser.parse_args(words)
+    if os.name == "nt":
+        parser.error("Windows cannot limit what a reader does: run it on Linux or macOS")
     unknown = [name for name in given.targets if name not in NAMES]
     if unknown:
         parser.error(f"{unknown[0]!r} is no target: use {', '.join(NAMES)}")

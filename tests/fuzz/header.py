@@ -11,7 +11,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 _RUNTIME = HERE.parents[1] / "shaders" / "bundle" / "runtime"
 _OPTIONS = ["-std=gnu99", "-O1", "-g", "-fno-sanitize-recover=all", "-I", str(_RUNTIME)]
+# In the order of fuzz_header.c, which numbers those that there are.
+_FILES = (
+    "manifest.json", "weights.bin", "latents.ktx2", "emission.ktx2", "opacity.ktx2",
+    "proxies.ktx2", "reference.json",
+)  # fmt: skip
 _LIMIT_MB = 512
+_ASAN = f"hard_rss_limit_mb={_LIMIT_MB}:quarantine_size_mb=16"
 
 
 def compile_header(output: Path, compiler: str = "", *options: str) -> Path | None:
@@ -38,13 +44,22 @@ def fuzz_header(bundle: Path, runs: int, seed: int, work: Path) -> str | None:
             return None
     command = [str(program), str(bundle), str(runs), str(seed)]
     if clang:
-        command = [str(program), f"-runs={runs}", f"-seed={seed}", f"-rss_limit_mb={_LIMIT_MB}",
-                   "-timeout=10", f"-dict={HERE / 'dictionaries' / 'json.dict'}", "-max_len=65536",
-                   f"-artifact_prefix={work}/"]  # fmt: skip
+        corpus = _make_corpus(bundle, work)
+        command = [
+            *(str(program), str(corpus), f"-runs={runs}", f"-seed={seed}", "-timeout=10"),
+            *(f"-rss_limit_mb={_LIMIT_MB}", f"-artifact_prefix={work}/"),
+            f"-dict={HERE / 'dictionaries' / 'json.dict'}",
+        ]
+    environment = {**os.environ, "VD_FUZZ_BUNDLE": str(bundle), "ASAN_OPTIONS": _ASAN}
     done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, timeout=1800,
-        env={**os.environ, "VD_FUZZ_BUNDLE": str(bundle)},
-    )  # fmt: skip
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=1800,
+        env=environment,
+    )
     if not done.returncode:
         return ""
     lines = [
@@ -52,3 +67,16 @@ def fuzz_header(bundle: Path, runs: int, seed: int, work: Path) -> str | None:
     ]
     first = lines[0] if lines else f"ended with {done.returncode}"
     return f"{first}\n{' '.join(command)}\n{done.stderr[-5000:]}"
+
+
+def _make_corpus(bundle: Path, work: Path) -> Path:
+    """The files of a bundle as inputs of libFuzzer, which adds those that come far."""
+    corpus = work / f"corpus_{bundle.parent.name}"
+    if not corpus.exists():
+        corpus.mkdir()
+        files = [each for each in _FILES if (bundle / each).exists()]
+        for number, name in enumerate(files):
+            data = (bundle / name).read_bytes()
+            for checks in (0, 0x80):
+                (corpus / f"{name}_{checks}").write_bytes(bytes([number | checks]) + data)
+    return corpus

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +30,10 @@ _TOKEN = re.compile(r'^"(.*)"$')
 # Headers, where a byte decides most.
 _HEAD = 320
 _BOMB = 96 << 20
+_NOT_ZIPS = (
+    OSError, ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error,
+    lzma.LZMAError,
+)  # fmt: skip
 _DEEP = 3000
 _NUMBERS = (
     0, -1, 1, 2, 3, 15, 16, 255, 256, 4095, 8193, 65_535, 65_536, 1 << 24, (1 << 31) - 1, 1 << 31,
@@ -159,8 +165,7 @@ class Mutator:
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 entries = [(each.filename, archive.read(each)) for each in archive.infolist()]
-        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError,
-                zlib.error, EOFError, KeyError):  # fmt: skip
+        except _NOT_ZIPS:
             return self._change_bytes("", data, random)
         if not entries:
             return self._change_bytes("", data, random)
@@ -279,7 +284,9 @@ def _with_length(text: bytes, file: str, length: int) -> bytes:
 def zip_files(entries: Sequence[tuple[str, bytes]], method: int) -> bytes:
     """An archive; usdz needs its contents stored, and 64 bytes as the alignment."""
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", method) as archive:
+    with zipfile.ZipFile(data, "w", method) as archive, warnings.catch_warnings():
+        # names that are there twice
+        warnings.simplefilter("ignore")
         for name, content in entries:
             info = zipfile.ZipInfo(name.replace("\0", "").encode("utf-8", "replace").decode())
             info.compress_type = method

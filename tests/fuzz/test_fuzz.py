@@ -18,6 +18,9 @@ RUN = Path(__file__).parent / "run.py"
 INPUTS = 100
 
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it cannot limit processes there")
+
+
 def fuzz(*words):
     command = [sys.executable, "-P", RUN, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
