@@ -79,12 +79,20 @@ def open_archive(path: Path) -> Iterator[NpzFile]:
         yield archive
 
 
+def stored_array(archive: NpzFile, name: str) -> NDArray[Any]:
+    """An array of an archive. For an entry that is none, numpy gives its bytes."""
+    found = archive[name]
+    if not isinstance(found, np.ndarray):
+        raise TypeError("it is not an array")
+    return found
+
+
 def stored_text(archive: NpzFile, name: str, most_bytes: int) -> str:
     """The text that an array of bytes holds. A longer one is refused before it is read."""
     size = _directory(archive).getinfo(f"{name}.npy").file_size
     if size > most_bytes:
         raise ValueError(f"{name} has {size} bytes, and at most {most_bytes} are read")
-    return str(archive[name].tobytes().decode())
+    return stored_array(archive, name).tobytes().decode()
 
 
 def why_unreadable(failure: Exception) -> str:

@@ -220,14 +220,28 @@ def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> Sha
 
 def read_vertices(file: Path) -> tuple[Floats, Floats]:
     """The positions (V, 3) and the linear light (V, 4) of vertices."""
-    from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
+    from verdigris.core.base.arrays import (
+        REAL_KINDS,
+        UNREADABLE,
+        open_archive,
+        stored_array,
+        why_unreadable,
+    )
 
     try:
         with open_archive(file) as found:
-            return found["position"], found["colour"]
+            position, colour = (stored_array(found, name) for name in ("position", "colour"))
     except UNREADABLE as failure:
         why = why_unreadable(failure)
         raise HostError(f"{file}: cannot be read ({why}): bake the ladder again") from None
+    count = len(position) if position.ndim else 0
+    are_real = position.dtype.kind in REAL_KINDS and colour.dtype.kind in REAL_KINDS
+    if not are_real or position.shape != (count, 3) or colour.shape != (count, 4):
+        raise HostError(
+            f"{file}: has arrays of shape {position.shape} and {colour.shape}, not of three and "
+            "four numbers for each vertex: bake the ladder again"
+        )
+    return position, colour
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.array_types import FloatArray
-from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
+from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_array, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import load_json
@@ -172,11 +172,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         with open_archive(path) as archive:
             arrays = {}
             for name in archive.files:
-                array = archive[name]
-                # numpy gives the bytes of an entry that is no .npy
-                if not isinstance(array, np.ndarray):
-                    raise TypeError("it is not an array")
-                arrays[name] = array
+                arrays[name] = stored_array(archive, name)
             return arrays
     except UNREADABLE as error:
         raise CheckpointError(f"{path}: {name} cannot be read ({why_unreadable(error)})") from error

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -363,6 +364,16 @@ def test_facts_that_inflate_or_are_too_long_are_not_read(tmp_path, monkeypatch):
     np.savez(path, **facts)
     monkeypatch.setattr(checkpoint, "_LARGEST_FACTS", 1 << 20)
     assert checkpoint.find_facts(path) is None
+
+
+@pytest.mark.parametrize("name", ["facts.npy", "facts"])
+def test_an_entry_that_is_no_array_is_not_read(tmp_path, name):
+    path = tmp_path / NAME
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, b'{"version": 3}')
+    assert checkpoint.find_facts(path) is None
+    with pytest.raises(CheckpointError, match=r"facts cannot be read .it is not an array"):
+        checkpoint.load(path)
 
 
 def test_an_array_alone_is_no_checkpoint(tmp_path):

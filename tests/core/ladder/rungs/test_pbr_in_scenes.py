@@ -7,7 +7,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.ladder_looks import find_report, look_of, read_look
+from verdigris.core.hosts.ladder_looks import find_report, look_of, read_look, read_vertices
 from verdigris.core.ladder.fitting.maps import BLEND, Opacity
 from verdigris.core.ladder.output.write_ladder import SCENE_SHADER
 from verdigris.core.ladder.rungs.pbr import PbrRung
@@ -155,6 +155,24 @@ def test_a_report_whose_numbers_are_none_is_refused(tmp_path, fields):
     file.write_text(json.dumps({"format": "verdigris.ladder", "rungs": [], **fields}))
     with pytest.raises(HostError, match=r"is damaged \(TypeError: .* is not a number\)"):
         read_look(file)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"position": np.zeros((2, 3)), "colour": np.zeros((3, 4))},
+        {"position": np.zeros((2, 2)), "colour": np.zeros((2, 4))},
+        {"position": np.float32(1), "colour": np.zeros((2, 4))},
+        {"position": np.full((2, 3), "a"), "colour": np.zeros((2, 4))},
+        {"position": np.zeros((2, 3))},
+    ],
+)
+def test_vertices_of_other_shapes_are_refused(tmp_path, arrays):
+    np.savez(tmp_path / "v.npz", **arrays)
+    with pytest.raises(
+        HostError, match=r"v\.npz: (has arrays|cannot be read).*bake the ladder again"
+    ):
+        read_vertices(tmp_path / "v.npz")
 
 
 def test_the_first_rung_has_no_height_on_the_screen(tmp_path):
