@@ -76,7 +76,7 @@ def test_the_verdict_is_plain(teacher, verdict):
             13.0,
             "the neural material is 1.9 times faster than its graph at a point, and 13.0 times "
             "faster than the graph averaged over 8 places of a texel, as in the bake, on this "
-            "processor; measure on the graphics card",
+            "CPU; measure on the GPU",
         ),
         (
             0.25,
