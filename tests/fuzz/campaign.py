@@ -88,8 +88,9 @@ class Campaign:
             last = jobs[at]
             left = last.first + last.count - number - 1
             jobs = jobs[at + 1 :]
-            if number >= 0 and left > 0 and last.count < _MANY:
-                jobs = [Job(target, number + 1, left, last.seconds), *jobs]
+            # with half of the time, or endings would have no end
+            if number >= 0 and left > 0 and last.seconds > 1:
+                jobs = [Job(target, number + 1, left, last.seconds / 2), *jobs]
 
     def _run_child(self, jobs: Sequence[Job]) -> tuple[str, int, str]:
         """Runs a process. Returns the input that ended it, and why; empty if nothing did."""
