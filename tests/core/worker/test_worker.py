@@ -533,3 +533,35 @@ def test_a_library_that_prints_does_not_corrupt_the_stream():
     assert lines[0]["event"] == "hello"
     for text in (b"from Python", b"from C", b"from a child"):
         assert text in done.stderr
+
+
+def test_versions_of_every_resolution_are_shown_against_all_others(worker, tmp_path):
+    """Also over each other's unfinished pictures, in views that keep the reference out of sight."""
+    worker.send(commands.Cancel())
+    worker.open_clay()
+    results = []
+    for side in (16, 32):
+        folder = tmp_path / str(side)
+        worker.start(folder, {**QUICK, "resolution": side})
+        worker.wait_for("state", state="done")
+        results.append(next(folder.glob("*.vdg")))
+    small, large = map(str, results)
+    views = ({}, {"level": 2}, {"shape": "plane", "zoom": 16.0}, {"shows": "neural"})
+    for view in views:
+        # opened with the resolution of a preset
+        worker.send(commands.SetView(size=32, **view))
+        worker.open_clay()
+        for path, against in ((small, ""), (large, ""), (small, large), (large, small)):
+            worker.send(commands.SetView(size=32, **view), commands.Show(path, against))
+            worker.wait_for("shown", path=path, against=against)
+            worker.send(commands.SetView(size=32, number=7, **{**view, "shows": "all"}))
+            for part in ("reference", "neural", "heat"):
+                worker.wait_for("picture", part=part, view=7)
+            assert worker.find("error") is None
+
+
+def test_a_show_during_a_bake_is_refused_and_the_bake_goes_on(running, tmp_path):
+    running.start(tmp_path)
+    running.client.send(commands.Show(str(tmp_path / "clay.vdg")))
+    assert "finish or cancel" in running.wait_for("error").header["text"]
+    assert running.wait_for("step")
