@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.adapters import begin_driver
 from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import BROKEN_PIPE
+from verdigris.core.base.process.processor import share_one_heap
 from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.base.process.worker_environment import NEEDED
 from verdigris.core.worker.protocol.commands import Quit
@@ -39,6 +40,7 @@ def main() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         sys.exit(f"verdigris worker: {sys.executable} has no {', '.join(missing)}")
+    share_one_heap()
     begin_driver()
     incoming, outgoing = take_standard_streams()
     inbox = Inbox()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.process.processor import return_freed_memory
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.errors_by_place import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
@@ -192,6 +193,8 @@ class Session:
                 self._material = OpenMaterial(opened, teacher, pictures)
                 self._post(estimate(settings))
         finally:
+            # compilers have freed much
+            return_freed_memory()
             self._enter(worker_events.IDLE)
 
     def _start(self, command: commands.Start) -> None:
@@ -228,6 +231,7 @@ class Session:
         material = self._require_material("ladder")
         with self._doing("fitting the ladder"):
             run_ladder(command, material, self._view.meshes.get(command.mesh), self._post)
+            return_freed_memory()
 
     def _pause(self, command: commands.Pause) -> None:
         bake = self._require_bake("pause")
