@@ -119,6 +119,8 @@ def write_set(
         [*map(float, uv), int(level), *(round(float(value), 7) for value in values)]
         for uv, level, values in zip(reference.uv, reference.level, reference.values, strict=True)
     ]
+    # an engine loads the weights and the latents
+    loaded_bytes = sum(map(len, files.values()))
     files[REFERENCE_FILE] = json.dumps({"rows": rows}).encode()
     files |= {f"{RUNTIME_FOLDER}{file}": data for file, data in runtime.items()}
     manifest = {
@@ -149,15 +151,11 @@ def write_set(
             if file.startswith(RUNTIME_FOLDER)
         ],
         "errors": errors,
-        "cost": {"loaded_bytes": sum(len(files[file]) for file in _loaded(files))},
+        "cost": {"loaded_bytes": loaded_bytes},
         "source": source,
     }
     files[MANIFEST_FILE] = (json.dumps(manifest, indent=1) + "\n").encode()
     return replace_folder(path, files, TEXTURES_FORMAT)
-
-
-def _loaded(files: Mapping[str, bytes]) -> list[str]:
-    return [file for file in files if file == WEIGHTS_FILE or file.endswith(".ktx2")]
 
 
 def pack_weights(layers: Sequence[Layer]) -> bytes:

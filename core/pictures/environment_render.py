@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.kernels import Source
-from verdigris.core.lighting.bvh import build_bvh
+from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
@@ -59,11 +59,9 @@ class EnvironmentLighting:
         cls, device: Device, environment: Environment, mesh: Mesh | None = None
     ) -> EnvironmentLighting:
         """A sphere and a plane throw no shadows on themselves."""
-        occluders = build_bvh(mesh.position) if mesh else None
-        return cls(
-            DeviceEnvironment.upload(device, environment),
-            DeviceBvh.upload(device, occluders) if occluders else DeviceBvh.upload(device),
-        )
+        occluders = build_bvh(mesh.position) if mesh else NOTHING
+        uploaded = DeviceEnvironment.upload(device, environment)
+        return cls(uploaded, DeviceBvh.upload(device, occluders))
 
 
 class LitPart:

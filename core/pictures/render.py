@@ -74,7 +74,6 @@ def render(
     lighting: Lighting | None = None,
     subpixels: int = SUBPIXELS,
     is_flat: bool = False,
-    footprint: Footprint = POINT,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4).
 
@@ -83,7 +82,7 @@ def render(
     """
     check_size(size, largest_size(subpixels))
     gbuffer = make_gbuffer(kind, size * subpixels, mesh)
-    return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat, footprint)
+    return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat)
 
 
 def draw(

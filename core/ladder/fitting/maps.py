@@ -160,13 +160,13 @@ def mean_coverage(scene: Scene, seen: Sequence[Seen], size: int) -> Floats | Non
 
 
 def bake_occlusion(
-    surface: Surface, uv_set: str, size: int, device: Device, occluders: DeviceBvh, seed: int = 0
+    surface: Surface, uv_set: str, size: int, device: Device, occluders: DeviceBvh
 ) -> Grid:
     """The open part of the hemisphere at each texel of a uv set, (texels, 1), weighted by the
     cosine. Overlapping islands get their mean."""
     side = min(size, _MOST_ON_CPU if device.is_software else _MOST_ON_GPU)
     uv = _in_unit_square(surface.sets[uv_set])
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     total, count = np.zeros(side * side), np.zeros(side * side)
     for number in range(_PASSES):
         on_top = np.repeat(rng.random((len(uv), 1), np.float32), 3, 1)

@@ -18,8 +18,6 @@ from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg, srgb_from_linear, with_shoulder
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.ladder import Ladder
     from verdigris.core.ladder.measure.measure_rung import Measured

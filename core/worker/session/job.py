@@ -106,10 +106,6 @@ class Job:
         has_tried = self.run.start_choice is not None and self.run.start_choice.best is not None
         return has_tried or self.run.step > 0
 
-    @property
-    def is_paused(self) -> bool:
-        return self._paused_at is not None
-
     def pause(self) -> None:
         if self._paused_at is None:
             self._paused_at = time.monotonic()

@@ -39,12 +39,6 @@ if TYPE_CHECKING:
     from verdigris.core.worker.session.live_pictures import LivePictures
 
 _PREPARING = "preparing the training"
-_BUSY = (
-    worker_events.PREPARING,
-    worker_events.TRAINING,
-    worker_events.PAUSED,
-    worker_events.FINISHING,
-)
 _PATIENCE_IN = {
     worker_events.PAUSED: REST_PATIENCE,
     worker_events.DONE: REST_PATIENCE,
@@ -52,12 +46,9 @@ _PATIENCE_IN = {
 }
 _ENDING = (worker_events.FINISHING, worker_events.REFINING)
 # States in which the bake is advanced.
-_WORKING = (
-    worker_events.PREPARING,
-    worker_events.TRAINING,
-    worker_events.FINISHING,
-    worker_events.REFINING,
-)
+_WORKING = (worker_events.PREPARING, worker_events.TRAINING, *_ENDING)
+# States that refuse another bake. A result that is refined is already written.
+_BUSY = {*_WORKING, worker_events.PAUSED} - {worker_events.REFINING}
 
 
 @dataclass(frozen=True)
@@ -235,7 +226,7 @@ class Session:
 
     def _pause(self, command: commands.Pause) -> None:
         bake = self._require_bake("pause")
-        if self.state in (worker_events.FINISHING, worker_events.REFINING):
+        if self.state in _ENDING:
             raise ProtocolError("pause: the result is being written")
         bake.job.pause()
         bake.material.pictures.rest()
