@@ -23,12 +23,7 @@ from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, level_
 from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.runtime_text import runtime_files
 from verdigris.core.compress.set_files import write_set
-from verdigris.core.compress.texture_set import (
-    LARGEST_SIDE,
-    TextureSet,
-    find_textures,
-    load_set,
-)
+from verdigris.core.compress.texture_set import LARGEST_SIDE, TextureSet, find_textures, load_set
 from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.network.latents import bc7
 from verdigris.core.network.spec import block_bytes

@@ -88,10 +88,7 @@ class Grid:
     def expand(self, is_rounded: bool) -> None:
         """Computes the texels from the values."""
         self._program.run_in_parts(
-            "expandBlocks",
-            self.blocks * bc7.TEXELS,
-            grid=self.arguments,
-            isRounded=int(is_rounded),
+            "expandBlocks", self.blocks * bc7.TEXELS, grid=self.arguments, isRounded=int(is_rounded)
         )
 
     def step(self, rate: float) -> None:

@@ -104,9 +104,7 @@ def find_textures(
             before, least = found.get(key, (texture, 1))
             reaches = (*before.reaches, *reached.get(facts.node, ()))
             merged = replace(
-                before,
-                nodes=(*before.nodes, facts.node),
-                reaches=tuple(dict.fromkeys(reaches)),
+                before, nodes=(*before.nodes, facts.node), reaches=tuple(dict.fromkeys(reaches))
             )
             found[key] = merged, max(least, count)
     if not found:

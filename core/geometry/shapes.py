@@ -116,11 +116,7 @@ def _tile() -> Mesh:
     turn = np.linspace(0, np.pi / 2, 7)
     # from the outer rim inwards: down the side, around the edge, over the top
     profile = np.concatenate(
-        [
-            [half],
-            half - edge + edge * np.cos(turn),
-            np.linspace(half - edge, 0, 17)[1:],
-        ]
+        [[half], half - edge + edge * np.cos(turn), np.linspace(half - edge, 0, 17)[1:]]
     )
     level = np.concatenate([[-thick], -edge + edge * np.sin(turn), np.zeros(16)])
     across = np.concatenate([-profile, profile[::-1][1:]])

@@ -123,9 +123,7 @@ class _Nearest:
 def _first_of_blocks(numbers: Ints) -> Ints:
     """The largest index of each 2 x 2 block; _NONE where the block has none."""
     even = np.pad(
-        numbers,
-        ((0, numbers.shape[0] % 2), (0, numbers.shape[1] % 2)),
-        constant_values=_NONE,
+        numbers, ((0, numbers.shape[0] % 2), (0, numbers.shape[1] % 2)), constant_values=_NONE
     )
     return np.maximum(
         np.maximum(even[::2, ::2], even[::2, 1::2]), np.maximum(even[1::2, ::2], even[1::2, 1::2])

@@ -25,12 +25,7 @@ from verdigris.core.ladder.rungs.neural import Neural
 from verdigris.core.ladder.rungs.registry import require_rungs
 from verdigris.core.ladder.rungs.rung import Rung, RungFits
 from verdigris.core.ladder.views.scene import FitViews, Scene, painted_weights
-from verdigris.core.ladder.views.visibility import (
-    Seen,
-    back_warnings,
-    cameras_around,
-    see,
-)
+from verdigris.core.ladder.views.visibility import Seen, back_warnings, cameras_around, see
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats

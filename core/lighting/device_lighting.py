@@ -89,8 +89,5 @@ def _buffer(device: Device, values: NDArray[np.float32]) -> slangpy.Buffer:
 
     flat = np.array(values, np.float32).reshape(-1)
     return device.gpu.create_buffer(
-        element_count=flat.size,
-        struct_size=4,
-        usage=slangpy.BufferUsage.shader_resource,
-        data=flat,
+        element_count=flat.size, struct_size=4, usage=slangpy.BufferUsage.shader_resource, data=flat
     )

@@ -14,10 +14,7 @@ from verdigris.core.ladder.texels.grid import Grid, fill_holes
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.codegen.geometry_values import is_read_from_mesh, plain_name
 from verdigris.core.material.domain import MOST_ALONG_A_SIDE, MOST_SETS, QUADS, MeshPoints, Tiles
-from verdigris.core.material.normalise.geometry_properties import (
-    DEFAULT,
-    is_unnamed_coordinate_set,
-)
+from verdigris.core.material.normalise.geometry_properties import DEFAULT, is_unnamed_coordinate_set
 from verdigris.core.pictures.gbuffer import frame_from
 
 if TYPE_CHECKING:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from verdigris.core.ladder.fitting.image_fit import (
-    BY_VERTEX,
-    ImageFit,
-    Records,
-    VertexColours,
-)
+from verdigris.core.ladder.fitting.image_fit import BY_VERTEX, ImageFit, Records, VertexColours
 from verdigris.core.ladder.rungs.rung import (
     AddTexture,
     RungFits,

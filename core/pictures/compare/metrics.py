@@ -120,8 +120,7 @@ def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
 def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMetrics:
     """Compares two pictures [height, width, 3] of linear radiance."""
     return PictureMetrics(
-        psnr=psnr(prediction, reference),
-        ldr_flip=ldr_flip(prediction, reference)[0],
+        psnr=psnr(prediction, reference), ldr_flip=ldr_flip(prediction, reference)[0]
     )
 
 

@@ -86,10 +86,7 @@ class Open(Command):
 
     @classmethod
     def of(
-        cls,
-        document: HostDocument,
-        search: Sequence[str] = (),
-        live: Sequence[str] | None = None,
+        cls, document: HostDocument, search: Sequence[str] = (), live: Sequence[str] | None = None
     ) -> Open:
         """Opens a material of a host, with further folders. By default its live inputs are those
         that the scene keeps open."""
