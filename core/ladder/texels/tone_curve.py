@@ -85,23 +85,13 @@ CLAMP = ToneCurve(0.0, 1.0)
 """Light from 0 to 1 as it is; more is lost."""
 
 
-def fit_curve(light: FloatArray, is_second_order: bool = False) -> ToneCurve:
+def fit_curve(light: FloatArray) -> ToneCurve:
     """The curve with the smallest expected error of the displayed light after rounding to bytes."""
     values = np.maximum(np.asarray(light, np.float64).reshape(-1), 0)
     at = np.linspace(0, _LARGEST_QUANTILE, _QUANTILES)
     values = np.quantile(values, at)
     largest = max(float(values[-1]), 1e-4)
-    best = _searched(values, largest, 0.0)
-    if not is_second_order:
-        return best[1]
-    found = [best]
-    for bend in (-0.9, -0.6, -0.3, 0.3, 0.6, 0.9):
-        found.append(_searched(values, largest, bend))
-    return min(found, key=lambda each: each[0])[1]
-
-
-def _searched(values: FloatArray, largest: float, bend: float) -> tuple[float, ToneCurve]:
-    """The best curve with c = bend b, by an ever finer search."""
+    # an ever finer search
     peak, slope = np.log(largest), np.log(largest * 0.4)
     reach = 1.6
     best: tuple[float, ToneCurve] | None = None
@@ -110,15 +100,13 @@ def _searched(values: FloatArray, largest: float, bend: float) -> tuple[float, T
         for to_peak, to_slope in product((-1, 0, 1), repeat=2):
             here = centre[0] + to_peak * reach, centre[1] + to_slope * reach
             top, b = float(np.exp(here[0])), float(np.exp(-here[1]))
-            c = bend * b
-            a = 1 / top - b - c
-            curve = ToneCurve(a, b, c)
+            curve = ToneCurve(1 / top - b, b)
             error = _expected_error(curve, values)
             if best is None or error < best[0]:
                 best, peak, slope = (error, curve), *here
         reach *= 0.7
     assert best is not None
-    return best
+    return best[1]
 
 
 def _expected_error(curve: ToneCurve, values: FloatArray) -> float:

@@ -320,10 +320,8 @@ def test_fitted_tone_curves_beat_clamping_and_reinhard_on_hdr_light():
     reinhard = ToneCurve(-0.999, 1.0)
     rng = np.random.default_rng(1)
     light = np.exp(rng.normal(-1.2, 1.6, 8_000))
-    first, second = fit_curve(light), fit_curve(light, is_second_order=True)
-    errors = [rounding_error(light, each) for each in (first, CLAMP, reinhard)]
+    errors = [rounding_error(light, each) for each in (fit_curve(light), CLAMP, reinhard)]
     assert errors[0] < 0.7 * min(errors[1:])
-    assert rounding_error(light, second) < 1.05 * errors[0]
 
 
 def test_detail_and_low_colours_beat_one_texture_of_as_many_bytes(device):
