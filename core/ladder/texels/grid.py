@@ -112,21 +112,6 @@ def layout_uniform(layout: LatentLayout) -> dict[str, int]:
     return {name: getattr(layout, name) for name in names}
 
 
-def soft_quantise(
-    values: FloatArray, softness: float, steps: int = STEPS
-) -> tuple[FloatArray, FloatArray]:
-    """The softly quantised values, and their derivative by the values. A `softness` of 0 leaves
-    values as they are; 1 gives the hardest steps."""
-    if softness <= 0:
-        return values, np.ones_like(values)
-    hard = values.dtype.type(HARDEST * softness)
-    at = values * steps
-    middle = np.floor(at) + values.dtype.type(0.5)
-    bent = np.tanh(hard * (at - middle))
-    scale = 0.5 / np.tanh(hard / 2)
-    return (middle + bent * scale) / steps, hard * scale * (1 - bent * bent)
-
-
 def softness_at(step: int, steps: int) -> float:
     """The softness at a step: 0 at first, and up to 1 in the last part of a fit."""
     done = step / max(1, steps - 1)
