@@ -102,17 +102,20 @@ class Device:
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session, instead, files)
 
-    def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
+    def shared_kernels(
+        self, defines: Mapping[str, str], modules: Sequence[Source], is_hasty: bool = False
+    ) -> Kernels:
         """Kernels of a session with these definitions, in which imports find these modules. Equal
         requests share a session, so that kernels compile once."""
 
         def begin() -> Kernels:
-            kernels = self.new_kernels(defines)
+            kernels = self.new_kernels(defines, is_hasty)
             for module in modules:
                 kernels.load(module)
             return kernels
 
-        return find_or_open(self._shared, (*sorted(defines.items()), *modules), _MOST_SHARED, begin)
+        key = (is_hasty, *sorted(defines.items()), *modules)
+        return find_or_open(self._shared, key, _MOST_SHARED, begin)
 
     def material_kernels(self, digest: str) -> Kernels:
         """Kernels for a material whose code has this digest. If one of the last few materials had

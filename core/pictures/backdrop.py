@@ -45,7 +45,7 @@ class Ground(DeviceMaterial):
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._kernels: Kernels = device.new_kernels(is_hasty=True)
+        self._kernels: Kernels = device.shared_kernels({}, (), is_hasty=True)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _GROUND), entry)

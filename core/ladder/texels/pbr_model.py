@@ -277,9 +277,7 @@ class PbrMaterial(DeviceMaterial):
 
     def __init__(self, grid: Grid, device: Device, emission: FloatArray | None = None) -> None:
         self.device = device
-        self._kernels = device.new_kernels(is_hasty=True)
-        for module in CONSTANTS:
-            self._kernels.load(module)
+        self._kernels = device.shared_kernels({}, CONSTANTS, is_hasty=True)
         self.show(grid, emission)
 
     def show(self, grid: Grid, emission: FloatArray | None) -> None:
