@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class Renderer:
         self.resolution = resolution
         self._coarse, self._light_in_place = coarse, light_in_place
         self._ground_material = Ground(illumination.device) if has_ground else None
-        self._compiled: set[int] = set()
+        self._compiled: WeakValueDictionary[int, object] = WeakValueDictionary()
         self._has_neural = False
         self.show(view, mesh)
 
@@ -338,14 +339,15 @@ class Renderer:
         side, (tile, number) = min(waiting, key=lambda each: each[1][1])
         gbuffer = self.gbuffer_of(side.picture.raster, tile, shift_of(number))
         assert isinstance(side.material, DeviceMaterial)
-        self._compiled.add(id(side.material))
+        self._compiled[id(side.material)] = side.material
         light = self._illumination.fine(side.material, gbuffer, self.view, number, self._mesh)
         side.picture.draw_fine(tile, number, gbuffer, light)
         self._changed.add(side.name)
 
     def must_compile(self, neural: object) -> bool:
         """Whether the next part is the first one under an environment of its material."""
-        if all(id(side.material) in self._compiled for side in self._sides(neural)):
+        sides = self._sides(neural)
+        if all(self._compiled.get(id(side.material)) is side.material for side in sides):
             return False
         return self._is_whole(neural) and self._converges(neural)
 

@@ -134,7 +134,7 @@ def live(worker: Worker, options: argparse.Namespace, folder: Path) -> list[Vita
         against = str(versions[number % len(versions)]) if versions else ""
         worker.ask(say.Show(str(result), against), "shown")
         worker.look({**view, "turn": 30.0, "level": 1}, size)
-        if number % LADDER_EACH == LADDER_EACH // 2:
+        if number % LADDER_EACH == EACH:
             worker.ask(say.Ladder(str(folder / "ladder"), MESH, ("pbr",), 16), "fitted")
         if number % OTHER_EACH == 0:
             worker.ask(other, "opened")
