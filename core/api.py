@@ -37,9 +37,7 @@ __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "ve
 
 @explain_missing_folder()
 def load(
-    path: str | Path,
-    search_paths: str | Path | Sequence[str | Path] = (),
-    confined: bool = False,
+    path: str | Path, search_paths: str | Path | Sequence[str | Path] = (), confined: bool = False
 ) -> Document:
     """Loads a MaterialX document from a file."""
     return load_document(path_from(path, "path"), _search_paths(search_paths), confined)

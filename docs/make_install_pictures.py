@@ -13,16 +13,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QGuiApplication,
-    QImage,
-    QPainter,
-    QPen,
-    QPixmap,
-    QPolygonF,
-)
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPen, QPixmap, QPolygonF
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT, MARGIN = 1140, 400, 20
@@ -120,9 +111,7 @@ def draw_panel(painter: QPainter, box: QRectF) -> None:
     panel = QPixmap(str(IMAGES / "panel.png"))
     inside = box.adjusted(12, 12, -12, -12).size().toSize()
     scaled = panel.scaled(
-        inside,
-        Qt.AspectRatioMode.KeepAspectRatio,
-        Qt.TransformationMode.SmoothTransformation,
+        inside, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
     left = box.center().x() - scaled.width() / 2
     painter.drawPixmap(QPointF(left, box.center().y() - scaled.height() / 2), scaled)

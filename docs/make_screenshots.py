@@ -31,10 +31,7 @@ from verdigris.ui.window import Window
 REPOSITORY = Path(__file__).parents[1]
 SIZES = ((420, 900), (1280, 800), (1920, 1080))
 # Pictures of the manual: the state, its size, and the file.
-MANUAL = {
-    ("training", SIZES[1]): "panel",
-    ("painting", SIZES[0]): "panel_docked_paint",
-}
+MANUAL = {("training", SIZES[1]): "panel", ("painting", SIZES[0]): "panel_docked_paint"}
 BAKE = {"resolution": 128, "batch": 2048, "iterations": 20_000, "target_error": 0.005}
 SHORT = {"resolution": 64, "batch": 1024, "iterations": 400, "target_error": 0.0}
 PATIENCE = 240

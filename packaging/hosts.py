@@ -71,9 +71,7 @@ PINS_OF_PYTHON = {"3.11": {"numpy": _NUMPY_2024}}
 
 SYSTEMS = {
     "linux": System(
-        ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
-        "linux",
-        "linux",
+        ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"), "linux", "linux"
     ),
     "windows": System(("win_amd64",), "win64", "windows"),
     "macos": System(("macosx_14_0_arm64", "macosx_11_0_arm64"), "mac", "macos"),

@@ -38,10 +38,7 @@ class Panel(QWidget):
     """The viewport, and beside or below it the list of materials, the buttons and the pages."""
 
     def __init__(
-        self,
-        model: PanelModel,
-        parent: QWidget | None = None,
-        memory: Memory | None = None,
+        self, model: PanelModel, parent: QWidget | None = None, memory: Memory | None = None
     ) -> None:
         super().__init__(parent)
         self.model = model

@@ -123,10 +123,7 @@ class Folder:
         replaced."""
         target = to or self
         os.replace(
-            self._place(old),
-            target._place(new),
-            src_dir_fd=self._handle,
-            dst_dir_fd=target._handle,
+            self._place(old), target._place(new), src_dir_fd=self._handle, dst_dir_fd=target._handle
         )
 
     def names(self) -> list[str]:

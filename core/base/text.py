@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -163,3 +164,11 @@ def why_invalid_name(name: str) -> str:
     if length > LONGEST_NAME:
         return f"the name {name!r} has {length} bytes: choose one with at most {LONGEST_NAME}"
     return ""
+
+
+def version() -> str:
+    """Version of the running Verdigris."""
+    try:
+        return metadata.version("verdigris")
+    except metadata.PackageNotFoundError:
+        return "not installed"

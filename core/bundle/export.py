@@ -23,10 +23,10 @@ from verdigris.core.base.array_types import Bytes, FloatArray, Floats
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import load_json
 from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.text import version
 from verdigris.core.bundle.files.ktx2 import ASTC, RGBA8, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
 from verdigris.core.bundle.files.manifest_network import network_json
-from verdigris.core.bundle.files.manifest_parts import FileRecord
 from verdigris.core.bundle.files.read import read_recorded, read_whole, record_of
 from verdigris.core.bundle.files.reference import (
     Reference,
@@ -37,7 +37,6 @@ from verdigris.core.bundle.files.reference import (
 )
 from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.weights import align
-from verdigris.core.bundle.files.write import version
 from verdigris.core.network.latents.quantise import BYTE
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
@@ -146,7 +145,7 @@ def _replace_reference(
         exported=exported_response(exact, before),
         sampler=None if exact.head is None else make_sampler_rows(exact, *points),
     )
-    record: FileRecord = record_of(bundle.manifest.reference.file, encode_reference(after))
+    record = record_of(bundle.manifest.reference.file, encode_reference(after))
     files[record.file] = encode_reference(after)
     document["reference"] |= record.as_json()
     errors = {"log_mae": log_mae(after.exported, before.exported)}
@@ -257,10 +256,7 @@ def rtxns_json(parameters: Parameters, name: str) -> bytes:
             }
             for layer in spec.layers
         ],
-        "verdigris": {
-            "network": network_json(spec),
-            "frames": _numbers(parameters.frames()),
-        },
+        "verdigris": {"network": network_json(spec), "frames": _numbers(parameters.frames())},
     }
     return (json.dumps(document) + "\n").encode()
 

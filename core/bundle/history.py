@@ -24,11 +24,7 @@ from verdigris.core.base.errors import BundleError, VerdigrisError, reason
 from verdigris.core.base.files import Folder, PlantedError, is_link, rename_file, temporary_name
 from verdigris.core.base.json_fields import find_number, find_table, find_whole, load_json
 from verdigris.core.base.lock import locked
-from verdigris.core.base.outputs import (
-    MANIFEST_FILE,
-    is_bundle_or_scene,
-    resolved,
-)
+from verdigris.core.base.outputs import MANIFEST_FILE, is_bundle_or_scene, resolved
 from verdigris.core.base.process.worker_environment import read_setting, store_setting
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.core.bundle.files.read import find_bundle_folder

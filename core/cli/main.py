@@ -78,7 +78,7 @@ def print_version(is_wanted: bool) -> None:
     """Handles `--version`."""
     if is_wanted:
         # here, because it imports numpy, which takes as long as the whole help
-        from verdigris.core.bundle.files.write import version
+        from verdigris.core.base.text import version
 
         print(f"verdigris {version()}")
         raise typer.Exit

@@ -15,10 +15,9 @@ import numpy as np
 from verdigris.core.base.array_types import Floats
 from verdigris.core.base.errors import BundleError, SettingsError, why_no_folder
 from verdigris.core.base.outputs import check_no_bundle
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import format_bytes, version
 from verdigris.core.bundle.files.manifest import TEXTURES_FORMAT
 from verdigris.core.bundle.files.replace_folder import check_replaceable
-from verdigris.core.bundle.files.write import version
 from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, level_sizes, whole_blocks
 from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.runtime_text import runtime_files

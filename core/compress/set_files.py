@@ -17,12 +17,12 @@ from verdigris.core.base.array_types import Doubles
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of
+from verdigris.core.base.text import version
 from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, TextureShape, write_ktx2
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, TEXTURES_FORMAT
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord, parse_record
 from verdigris.core.bundle.files.read import read_recorded, read_texture, read_whole, record_of
 from verdigris.core.bundle.files.replace_folder import replace_folder
-from verdigris.core.bundle.files.write import version
 from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, Latents, level_sizes
 from verdigris.core.compress.mlp import SLOPE, Layer
 from verdigris.core.compress.texture_set import (

@@ -199,10 +199,7 @@ class BakeSettings:
             steps=self.iterations, decoder_rate=self.decoder_rate, latent_rate=self.latent_rate
         )
         return TrainingSettings(
-            batch=self.batch,
-            loss=self.loss,
-            schedule=schedule,
-            quantisation=self._quantisation(),
+            batch=self.batch, loss=self.loss, schedule=schedule, quantisation=self._quantisation()
         )
 
     def _quantisation(self) -> Quantisation | None:

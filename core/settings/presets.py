@@ -134,9 +134,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         # For a first look: half of the places, and no small texture first.
         "draft": _recipe(
             replace(
-                _ON_GPU,
-                iterations=11_000,
-                draw=DrawSettings(coarse_places=8, finest_places=4),
+                _ON_GPU, iterations=11_000, draw=DrawSettings(coarse_places=8, finest_places=4)
             ),
             constant_share=0.6,
         ),
@@ -194,11 +192,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         ),
         "final": _recipe(
             replace(
-                _ON_CPU,
-                network="3x64",
-                iterations=60_000,
-                decoder_rate=_WIDE_RATE,
-                encode_from=512,
+                _ON_CPU, network="3x64", iterations=60_000, decoder_rate=_WIDE_RATE, encode_from=512
             )
         ),
     },

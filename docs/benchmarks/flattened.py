@@ -25,8 +25,7 @@ _FLATTENED = Source("flattened", Path(__file__).with_suffix(".slang").read_text(
 _PADDED = -(-CHANNELS // 4) * 4
 _TEXELS = constants_module("network_constants", {"kLatentChannels": _PADDED})
 _CONSTANTS = constants_module(
-    "flattened_constants",
-    {"kLargestSlant": LARGEST_SLANT, "kLeastViewCosine": LEAST_VIEW_COSINE},
+    "flattened_constants", {"kLargestSlant": LARGEST_SLANT, "kLeastViewCosine": LEAST_VIEW_COSINE}
 )
 
 

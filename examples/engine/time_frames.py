@@ -34,13 +34,7 @@ from verdigris.core.bundle.scene.pack import pack
 
 HERE = Path(__file__).parent
 # (kind, whether its directions come from the simple sampler), the most important first
-VARIANTS = (
-    ("plain", True),
-    ("neural", False),
-    ("graph", False),
-    ("neural", True),
-    ("graph", True),
-)
+VARIANTS = (("plain", True), ("neural", False), ("graph", False), ("neural", True), ("graph", True))
 _LEAST_SECONDS = 5.0
 
 

@@ -17,11 +17,7 @@ _SHARED = 64
 
 
 def noise(
-    size: int,
-    seed: int,
-    low: float,
-    slope: float = 1.6,
-    stretch: tuple[float, float] = (1.0, 1.0),
+    size: int, seed: int, low: float, slope: float = 1.6, stretch: tuple[float, float] = (1.0, 1.0)
 ) -> Field:
     """Gaussian noise of mean 0 and deviation 1, whose amplitude falls with frequency^slope above
     `low` cycles. `stretch` lengthens it along u and v."""

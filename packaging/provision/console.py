@@ -92,12 +92,7 @@ class Commands:
         return Finished(done.returncode, done.stdout or "")
 
     def require(
-        self,
-        label: str,
-        command: Sequence[str],
-        *,
-        cwd: Path | None = None,
-        remedy: str = "",
+        self, label: str, command: Sequence[str], *, cwd: Path | None = None, remedy: str = ""
     ) -> None:
         """Runs a step of the set-up. Raises SetupError if it fails."""
         with step(label):

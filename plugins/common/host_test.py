@@ -182,10 +182,7 @@ def finish(report: Report, file: Path) -> int:
 
 
 def run_program(
-    name: str,
-    start: Callable[[], Host],
-    make_scene: Callable[[], None],
-    arguments: Sequence[str],
+    name: str, start: Callable[[], Host], make_scene: Callable[[], None], arguments: Sequence[str]
 ) -> int:
     """Runs the self-test as a program. Wrong usage exits with 2."""
     parser = argparse.ArgumentParser(prog=name, description="Tests the plug-in in a new scene.")

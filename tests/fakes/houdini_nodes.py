@@ -46,8 +46,7 @@ NODES = {
     ),
     # stages
     "materiallibrary": NodeKind(
-        "lop/materiallibrary",
-        ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
+        "lop/materiallibrary", ("matpathprefix", "materials", "matnode1", "matpath1", "assign1")
     ),
     "reference::2.0": NodeKind(
         "lop/reference; several asset scripts set both", ("filepath1", "primpath1")

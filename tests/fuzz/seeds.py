@@ -214,12 +214,7 @@ def _packs(folder: Path) -> None:
 
 
 def _sets(folder: Path) -> None:
-    from verdigris.core.compress.compressed_set import (
-        INPUTS,
-        CompressedSet,
-        Latents,
-        level_sizes,
-    )
+    from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, Latents, level_sizes
     from verdigris.core.compress.mlp import Layer
     from verdigris.core.compress.set_files import write_set
     from verdigris.core.compress.texture_set import Channel, SetTexture, TextureSet

@@ -6,14 +6,7 @@ import subprocess
 
 import pytest
 
-from provision.lavapipe import (
-    BACKPORTS_FILE,
-    INSTALL,
-    UPDATE,
-    Machine,
-    decide,
-    mesa_major,
-)
+from provision.lavapipe import BACKPORTS_FILE, INSTALL, UPDATE, Machine, decide, mesa_major
 from provision.sources import Source
 
 BOOKWORM = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n'
@@ -120,8 +113,7 @@ def test_the_command_for_root_writes_the_same_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "major"),
-    [("25.0.7-2~bpo12+1", 25), ("1:26.1.0", 26), ("9.0", 9), ("(none)", None)],
+    ("line", "major"), [("25.0.7-2~bpo12+1", 25), ("1:26.1.0", 26), ("9.0", 9), ("(none)", None)]
 )
 def test_the_major_version_of_a_debian_version(line, major):
     assert mesa_major(policy(line), "Candidate") == major

@@ -86,11 +86,7 @@ def test_the_problem_of_each_kind_is_reported(tmp_path):
 
 @pytest.mark.parametrize(
     ("platform", "kinds"),
-    [
-        ("linux", ("vulkan", "cuda")),
-        ("win32", ("vulkan", "d3d12", "cuda")),
-        ("darwin", ("metal",)),
-    ],
+    [("linux", ("vulkan", "cuda")), ("win32", ("vulkan", "d3d12", "cuda")), ("darwin", ("metal",))],
 )
 def test_the_kinds_of_device_of_each_system(platform, kinds):
     assert kinds_for(platform) == kinds

@@ -40,11 +40,7 @@ SEEN_ELSEWHERE = {
     "PaintVertexColorTool": set(),
 }
 # ufe has no stubs. LookdevX' operation is used so by exporters of materialxStack nodes.
-UFE = {
-    "Hierarchy": {"createItem"},
-    "PathString": {"path"},
-    "ContextOps": {"contextOps", "doOp"},
-}
+UFE = {"Hierarchy": {"createItem"}, "PathString": {"path"}, "ContextOps": {"contextOps", "doOp"}}
 
 # maya-usd's own tests take the stage of a proxy shape so: testMayaUsdPythonImport and others
 MAYA_USD = {"lib": {"GetPrim"}}

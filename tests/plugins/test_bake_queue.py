@@ -109,10 +109,7 @@ def test_jobs_wait_for_each_other_in_one_worker(queue, workers):
     ("event", "reason"),
     [
         ({"event": "error", "command": "open", "text": "unknown node"}, "unknown node"),
-        (
-            {"event": "opened", "chosen": "", "materials": [{"problem": "no texture"}]},
-            "no texture",
-        ),
+        ({"event": "opened", "chosen": "", "materials": [{"problem": "no texture"}]}, "no texture"),
         ({"event": "opened", "chosen": "", "materials": []}, "the document has no material"),
     ],
 )

@@ -23,11 +23,7 @@ from ..core.brisk import write_brisk_python
 from ..core.material.documents import document, material, standard_surface
 
 ROOT = Path(__file__).resolve().parents[2]
-SCENE = document(
-    standard_surface(),
-    material(name="gold"),
-    material(name="lead"),
-)
+SCENE = document(standard_surface(), material(name="gold"), material(name="lead"))
 
 # A small graph, which compiles fast.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="diffuse" type="BSDF">

@@ -31,9 +31,7 @@ class Batch:
         command = [sys.executable, str(PROGRAM), str(scene), "-o", str(folder)]
         given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes}
         self.process = subprocess.Popen(
-            [*command, *options],
-            env={**os.environ, **fake_worker(folder)},
-            **given,
+            [*command, *options], env={**os.environ, **fake_worker(folder)}, **given
         )
 
     def pid(self, name):

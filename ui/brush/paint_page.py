@@ -7,12 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QFormLayout, QVBoxLayout, QWidget
 
-from verdigris.core.hosts.host import (
-    BRUSH_WEIGHT,
-    LARGEST_WEIGHT,
-    NORMAL_WEIGHT,
-    StopsPainting,
-)
+from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT, StopsPainting
 from verdigris.core.importance.maps import weights_from_error
 from verdigris.ui.brush.paint_controls import (
     COMPARE,

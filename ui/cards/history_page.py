@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.history import MOST_KEPT, keep_versions, kept_versions

@@ -150,10 +150,7 @@ class MeshMirror:
     def __init__(self, mesh: Mesh) -> None:
         uv = mesh.uv - np.floor(mesh.uv.mean(1, keepdims=True))
         cover = rasterize(
-            (uv * _TEXELS).astype(np.float32),
-            np.zeros(uv.shape[:2], np.float32),
-            _TEXELS,
-            _TEXELS,
+            (uv * _TEXELS).astype(np.float32), np.zeros(uv.shape[:2], np.float32), _TEXELS, _TEXELS
         )
         row, column = np.nonzero(cover.triangle >= 0)
         owner, weights = cover.triangle[row, column], cover.weights[row, column]

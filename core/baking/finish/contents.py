@@ -14,9 +14,10 @@ from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.baking.finish.store import MARGIN, judged, rounding_by_material
 from verdigris.core.baking.measure.measure import once
 from verdigris.core.baking.state.checkpoint import live_facts
+from verdigris.core.base.text import version
 from verdigris.core.bundle.cost.source_bytes import source_bytes
 from verdigris.core.bundle.files.stored_textures import Exported
-from verdigris.core.bundle.files.write import Contents, version
+from verdigris.core.bundle.files.write import Contents
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.material.report import describe_teacher
 

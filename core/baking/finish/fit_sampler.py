@@ -87,9 +87,7 @@ def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -
 
 @profiled("fit sampler")
 def fit_sampler(
-    spec: NetworkSpec,
-    materials: Callable[[], Iterable[tuple[Parameters, Student]]],
-    effort: Effort,
+    spec: NetworkSpec, materials: Callable[[], Iterable[tuple[Parameters, Student]]], effort: Effort
 ) -> FloatArray:
     """The head of materials that share a decoder. The first round finds highlights. The second
     draws directions from the lobes of the first, so that widths become exact."""

@@ -89,10 +89,7 @@ def texel_footprint(size: int) -> Footprint:
 
 @profiled("draw held-out samples")
 def draw_held_out(
-    teacher: DeviceMaterial,
-    count: int = SAMPLES,
-    seed: int = 0,
-    footprint: Footprint = POINT,
+    teacher: DeviceMaterial, count: int = SAMPLES, seed: int = 0, footprint: Footprint = POINT
 ) -> HeldOut:
     """Places and directions are uniform, with cosines above LEAST_COSINE."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)

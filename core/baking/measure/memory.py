@@ -117,11 +117,7 @@ def check_memory(
 
 
 def _shortage(
-    device: Device,
-    settings: BakeSettings,
-    materials: int,
-    trainer: str,
-    available: int | None,
+    device: Device, settings: BakeSettings, materials: int, trainer: str, available: int | None
 ) -> str:
     buffers = device_buffers(settings, materials, trainer, device.gpu)
     if max(buffers) > largest_buffer(device):

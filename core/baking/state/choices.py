@@ -132,11 +132,7 @@ class StartChoice:
 
     @classmethod
     def from_saved(
-        cls,
-        saved: dict[str, Any],
-        arrays: dict[str, NDArray[Any]],
-        like: Parameters,
-        starts: int,
+        cls, saved: dict[str, Any], arrays: dict[str, NDArray[Any]], like: Parameters, starts: int
     ) -> StartChoice | None:
         """The inverse of `facts` and `arrays`; None if the start is chosen. Raises CheckpointError
         for damaged facts."""

@@ -16,10 +16,9 @@ from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file, find_table, find_whole
 from verdigris.core.base.outputs import resolved
-from verdigris.core.base.text import counted, printable
+from verdigris.core.base.text import counted, printable, version
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.write import version
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 from verdigris.core.material.load.provenance import (

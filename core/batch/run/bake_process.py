@@ -151,10 +151,7 @@ class BakeProcess:
 
 
 def bake_in_process(
-    task: Task,
-    report: Report,
-    stop: threading.Event,
-    silence: float = SILENCE_SECONDS,
+    task: Task, report: Report, stop: threading.Event, silence: float = SILENCE_SECONDS
 ) -> Outcome:
     """Runs one bake in a process of its own."""
     process = BakeProcess()

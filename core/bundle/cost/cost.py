@@ -15,10 +15,7 @@ from verdigris.core.bundle.files.arithmetic import IN_WORDS
 from verdigris.core.bundle.files.ktx2 import FORMATS, TextureShape
 from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS, LatentTexture
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
-from verdigris.core.bundle.runtime.device_materials import (
-    StoredMaterial,
-    read_stored,
-)
+from verdigris.core.bundle.runtime.device_materials import StoredMaterial, read_stored
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.latents import bc7
 from verdigris.core.network.parameters import initialise

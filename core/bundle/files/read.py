@@ -110,12 +110,7 @@ class Bundle:
         stored = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
         latents = self.latents().values()
         return Parameters(
-            manifest.spec,
-            self.layout,
-            stored.decoder,
-            latents,
-            stored.head,
-            manifest.live_defaults,
+            manifest.spec, self.layout, stored.decoder, latents, stored.head, manifest.live_defaults
         )
 
     def exact_parameters(self) -> Parameters:

@@ -39,10 +39,7 @@ _RENAME_EXCHANGE = 2
 
 
 def replace_folder(
-    path: Path,
-    files: Mapping[str, Content],
-    kind: str = FORMAT,
-    dispose: Dispose | None = None,
+    path: Path, files: Mapping[str, Content], kind: str = FORMAT, dispose: Dispose | None = None
 ) -> Path:
     """Writes a folder with a manifest. An older folder of the same kind is replaced: `dispose` gets
     it, or it is removed. Refuses to write inside another bundle."""

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files import bc6h
-from verdigris.core.bundle.files.ktx2 import (
-    BC7,
-    FORMATS,
-    RGBA8,
-    RGBA16F,
-    TextureShape,
-    level_size,
-)
+from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.material.teacher.unlit_maps import levels
 from verdigris.core.network.latents.block_lines import decode, encode

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.base.text import version
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
@@ -92,10 +92,7 @@ class Contents:
 
 @profiled("write bundle")
 def write_bundle(
-    path: Path,
-    exported: Exported | Parameters,
-    contents: Contents,
-    dispose: Dispose | None = None,
+    path: Path, exported: Exported | Parameters, contents: Contents, dispose: Dispose | None = None
 ) -> Path:
     """Writes the folder `path`. A bundle that exists there stays until the new one is complete.
     Then `dispose` gets it, or it is removed."""
@@ -168,10 +165,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
 
 
 def _add_maps(
-    files: dict[str, bytes],
-    contents: Contents,
-    blocks: Sequence[NDArray[Any]] | None,
-    writer: str,
+    files: dict[str, bytes], contents: Contents, blocks: Sequence[NDArray[Any]] | None, writer: str
 ) -> dict[str, MapFacts]:
     """Adds the files of existing maps to `files`, and returns their manifest entries."""
     maps: dict[str, MapFacts] = {}
@@ -201,11 +195,3 @@ def _cost(parameters: Parameters, files: Mapping[str, bytes]) -> dict[str, int]:
         "multiply_adds": parameters.spec.multiply_adds,
         "activations": parameters.spec.hidden_layers * parameters.spec.hidden_width,
     }
-
-
-def version() -> str:
-    """Version of the running Verdigris."""
-    try:
-        return metadata.version("verdigris")
-    except metadata.PackageNotFoundError:
-        return "not installed"

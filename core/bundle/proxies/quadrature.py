@@ -245,11 +245,7 @@ def evaluate(respond: Respond, uv: Floats, wi: Floats, wo: Floats) -> Floats:
     """Responses [3, N, S] of lights [3, N, S] and views [3, N] or [3, N, S]."""
     count = wi.shape[2]
     view = wo if wo.ndim == 3 else np.repeat(wo[:, :, None], count, axis=2)
-    value = respond(
-        np.repeat(uv, count, axis=0).astype(np.float32),
-        _rows(wi),
-        _rows(view),
-    )
+    value = respond(np.repeat(uv, count, axis=0).astype(np.float32), _rows(wi), _rows(view))
     result = np.moveaxis(np.asarray(value, np.float32).reshape(*wi.shape[1:], 3), 2, 0)
     return np.ascontiguousarray(result)
 

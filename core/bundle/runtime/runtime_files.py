@@ -142,11 +142,7 @@ TARGETS: dict[str, Target] = {
     "portable_constants.glsl": replace(_GLSL, is_sampled=True, is_constant=True),
     "portable.wgsl": replace(_ONE, arguments=("-target", "wgsl"), rolled=_ROLLED),
     f"portable{ES_SUFFIX}": replace(
-        _ONE,
-        arguments=("-target", "glsl"),
-        rolled=_ROLLED,
-        stage="fragment",
-        is_float_texture=True,
+        _ONE, arguments=("-target", "glsl"), rolled=_ROLLED, stage="fragment", is_float_texture=True
     ),
     "portable.metal": replace(_ONE, arguments=("-target", "metal")),
     "cooperative.hlsl": _COOPERATIVE_HLSL,

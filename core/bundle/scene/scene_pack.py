@@ -301,15 +301,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     )
     advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
     scene = ScenePack(
-        folder,
-        spec,
-        record,
-        tensors,
-        size,
-        materials,
-        parse_runtime(fields),
-        advised,
-        constants,
+        folder, spec, record, tensors, size, materials, parse_runtime(fields), advised, constants
     )
     require_distinct_files(scene.named_records, file)
     names = [material.name for material in materials]

@@ -56,8 +56,7 @@ def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
     if has_cooperative_matrices(device):
         decoders.append(("cooperative matrices", MatrixEvaluator(stored, device).response))
     return OnDevice(
-        decoders,
-        [(name, each.sample) for name, each in found if bundle.manifest.has_sampler],
+        decoders, [(name, each.sample) for name, each in found if bundle.manifest.has_sampler]
     )
 
 

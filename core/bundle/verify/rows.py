@@ -116,12 +116,7 @@ def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
         return []
 
     def sample(
-        uv: Floats,
-        lod: Floats,
-        wi: Floats,
-        wo: Floats,
-        random: Floats,
-        live: Floats | None = None,
+        uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats, live: Floats | None = None
     ) -> SamplerRows:
         # an overflow is not finite and so exceeds every bound
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

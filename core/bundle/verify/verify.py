@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.array_types import Floats
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.reference import (
-    Reference,
-)
+from verdigris.core.bundle.files.reference import Reference
 from verdigris.core.bundle.verify.rows import (
     Decoder,
     Row,

@@ -63,8 +63,7 @@ class SetOptions:
         typer.Option(help="Compress only the image of this node. Repeatable. Default: all images."),
     ] = None
     steps: Annotated[
-        int | None,
-        typer.Option(help="Training steps. Default: 6000 on a GPU, 800 on a CPU."),
+        int | None, typer.Option(help="Training steps. Default: 6000 on a GPU, 800 on a CPU.")
     ] = None
 
     def limits(self) -> Limits:

@@ -42,8 +42,7 @@ from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.hosts.host import APPLICATIONS, find_application
 
 app = CommandApp(
-    "farm",
-    "Bakes a scene on a farm, as jobs in the Open Job Description. See docs/SCENES.md.",
+    "farm", "Bakes a scene on a farm, as jobs in the Open Job Description. See docs/SCENES.md."
 )
 
 _JOBS = (".json", ".yaml", ".yml")
@@ -52,8 +51,7 @@ PathMapping = Annotated[
     Path | None, typer.Option(help="The path mapping rules that an Open Job session writes.")
 ]
 JobFile = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml)."),
+    Path | None, typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml).")
 ]
 Gpu = Annotated[bool, typer.Option("--gpu", help="Require machines with a GPU.")]
 TaskSeconds = Annotated[
@@ -223,12 +221,7 @@ def task(
 
 
 @app.add("farm finish assets")
-def finish(
-    *,
-    out: Out = None,
-    given: SceneArguments,
-    path_mapping: PathMapping = None,
-) -> None:
+def finish(*, out: Out = None, given: SceneArguments, path_mapping: PathMapping = None) -> None:
     """Writes scene packs, summary and report after all tasks.
 
     The exit code is 3 if bundles failed or are missing.

@@ -12,9 +12,8 @@ import typer
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import check_output, write_file
-from verdigris.core.base.text import counted
+from verdigris.core.base.text import counted, version
 from verdigris.core.bundle.files.read import Bundle, open_bundle
-from verdigris.core.bundle.files.write import version
 from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import (
     CommandApp,

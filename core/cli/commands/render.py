@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from verdigris.core.base.array_types import Floats
 from verdigris.core.base.device import open_device
 from verdigris.core.base.outputs import check_apart
 from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
@@ -65,7 +66,7 @@ from verdigris.core.pictures.render import render as draw_lit
 app = CommandApp()
 
 Show = Callable[[float], None]
-Picture = Callable[[Show], Floats]
+Picture = Callable[[Show], NDArray[np.float32]]
 
 _MOST_STOPS = 32.0
 _MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
@@ -182,7 +183,7 @@ def _in_studio(
 ) -> Picture:
     """Draws under one light and the studio."""
 
-    def draw(_show: Show) -> Floats:
+    def draw(_show: Show) -> NDArray[np.float32]:
         picture = draw_lit(
             *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
             is_flat=subject.is_flat,
@@ -212,7 +213,7 @@ def _under_environment(
     if behind not in ("", "plain"):
         ground = draw_behind(device, lighting, behind, kind, size, shape, samples)
 
-    def draw(show: Show) -> Floats:
+    def draw(show: Show) -> NDArray[np.float32]:
         picture = render_under(
             *(subject.drawn, lighting, kind, size, shape, samples),
             is_flat=subject.is_flat,
@@ -229,12 +230,8 @@ def _under_environment(
 
 
 def _pictures(
-    subject: Subject,
-    picture: Picture,
-    values: Iterator[tuple[float, ...]],
-    frames: int,
-    show: Show,
-) -> Iterator[Floats]:
+    subject: Subject, picture: Picture, values: Iterator[tuple[float, ...]], frames: int, show: Show
+) -> Iterator[NDArray[np.float32]]:
     """Pictures at these live values."""
     for number, subject.drawn.live in enumerate(values):
         show(number / frames)

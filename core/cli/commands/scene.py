@@ -32,12 +32,7 @@ from verdigris.core.batch.run.summary import (
     summary_lines,
 )
 from verdigris.core.batch.scene.scene import require_pack_names
-from verdigris.core.cli.shared.options import (
-    AsJson,
-    CommandApp,
-    DeviceChoice,
-    as_usage_error,
-)
+from verdigris.core.cli.shared.options import AsJson, CommandApp, DeviceChoice, as_usage_error
 from verdigris.core.cli.shared.scene_options import (
     Force,
     Out,
@@ -48,10 +43,7 @@ from verdigris.core.cli.shared.scene_options import (
 )
 from verdigris.core.cli.shared.terminal import warn
 
-app = CommandApp(
-    "scene",
-    "Bakes all materials of a scene: plan, run, status. See docs/SCENES.md.",
-)
+app = CommandApp("scene", "Bakes all materials of a scene: plan, run, status. See docs/SCENES.md.")
 EXIT_STALE = 4
 
 
@@ -143,12 +135,7 @@ def run(
 
 
 @app.add("scene status assets -o baked")
-def status(
-    *,
-    out: Out = None,
-    given: SceneArguments,
-    as_json: AsJson = False,
-) -> None:
+def status(*, out: Out = None, given: SceneArguments, as_json: AsJson = False) -> None:
     """Lists bundles that are out of date, with the reasons.
 
     The exit code is 4 if there are any.

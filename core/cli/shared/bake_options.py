@@ -38,10 +38,7 @@ Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
 Out = Annotated[
     Path,
     typer.Option(
-        "--out",
-        "-o",
-        show_default=False,
-        help="The folder for the bundle. Default: this folder.",
+        "--out", "-o", show_default=False, help="The folder for the bundle. Default: this folder."
     ),
 ]
 BundleName = Annotated[

@@ -100,8 +100,7 @@ DeviceChoice = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SettingChanges = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help=options_of()["changes"].help),
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=options_of()["changes"].help)
 ]
 
 

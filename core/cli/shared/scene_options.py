@@ -137,10 +137,7 @@ def read_given(
 
 
 def plan_of(
-    given: SceneArguments,
-    out: Path | None,
-    choices: Choices,
-    path_rules: tuple[PathRule, ...] = (),
+    given: SceneArguments, out: Path | None, choices: Choices, path_rules: tuple[PathRule, ...] = ()
 ) -> Plan:
     """The plan of a scene."""
     read, documents = read_given(given, out, path_rules)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.outputs import write_own_file
+from verdigris.core.base.text import version
 from verdigris.core.bundle.files.ktx2 import BC4, BC5, BC7, BC7_SRGB, RGBA8, RGBA8_SRGB, write_ktx2
-from verdigris.core.bundle.files.write import version
 from verdigris.core.network.latents import bc7, block_lines
 from verdigris.core.network.latents.block_lines import best_ends
 from verdigris.core.network.latents.quantise import LatentRange

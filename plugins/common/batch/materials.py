@@ -90,12 +90,7 @@ class _Batch:
     """Bakes materials of a host, all with the same options."""
 
     def __init__(
-        self,
-        host: Host,
-        options: BatchOptions,
-        python: str,
-        run: Run,
-        interruption: Interruption,
+        self, host: Host, options: BatchOptions, python: str, run: Run, interruption: Interruption
     ) -> None:
         self._host, self._options, self._python = host, options, python
         self._run, self._interruption = run, interruption

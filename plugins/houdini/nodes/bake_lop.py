@@ -89,10 +89,7 @@ PARAMETERS = (
     Parameter(TEXTURE_FILES, "Texture Files", HIDDEN, "{}"),
 )
 
-CALLBACKS = {
-    BAKE: "hou.phm().bake(kwargs)",
-    CANCEL: "hou.phm().cancel(kwargs)",
-}
+CALLBACKS = {BAKE: "hou.phm().bake(kwargs)", CANCEL: "hou.phm().cancel(kwargs)"}
 
 # An import that fails gives the reason when a button is pressed, not when a scene is opened.
 PYTHON_MODULE = """\

@@ -56,11 +56,7 @@ def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
         LopBake(
             node,
             HostMaterial(f"{before.path()}{SEPARATOR}{path}", name, STAGE),
-            Start(
-                folder=folder,
-                name=file_name,
-                request=request,
-            ),
+            Start(folder=folder, name=file_name, request=request),
             weights,
         )
         for path, name, file_name in zip(paths, names, unused_names(names), strict=True)

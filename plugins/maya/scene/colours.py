@@ -13,11 +13,7 @@ UNMANAGED = "lin_rec709"
 _ACESCG = "acescg"
 # Linear Rec. 709 to ACEScg: the inverse of MaterialX's acescg_to_lin_rec709, which keeps white.
 _TO_ACESCG = np.array(
-    [
-        [0.613097, 0.339523, 0.047379],
-        [0.070194, 0.916354, 0.013452],
-        [0.020616, 0.109570, 0.869815],
-    ]
+    [[0.613097, 0.339523, 0.047379], [0.070194, 0.916354, 0.013452], [0.020616, 0.109570, 0.869815]]
 )
 
 

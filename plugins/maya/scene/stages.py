@@ -12,12 +12,7 @@ from typing import Any
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMesh
 from verdigris.core.material.usd.usdshade import has_surface, list_materials
-from verdigris.plugins.common.usd_stages import (
-    bound_meshes,
-    listed,
-    mesh_of_stage,
-    weight_sets_of,
-)
+from verdigris.plugins.common.usd_stages import bound_meshes, listed, mesh_of_stage, weight_sets_of
 from verdigris.plugins.maya.scene.documents import convert_from_stage
 from verdigris.plugins.maya.scene.nodes import of_type, parent_of, require_node
 

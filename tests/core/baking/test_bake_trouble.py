@@ -296,19 +296,10 @@ def test_while_a_bake_runs_another_of_its_name_is_refused(clay, tmp_path):
         ({"importance": np.ones(3)}, "map: has shape (3,): use rows and columns of weights"),
         ({"importance": -np.ones((2, 2))}, "importance map: 4 texels are negative"),
         ({"importance": np.full((2, 2), np.nan)}, "map: 4 texels are not finite"),
-        (
-            {"importance": np.ones((9000, 2))},
-            "map: is 2 x 9000: scale it down to",
-        ),
+        ({"importance": np.ones((9000, 2))}, "map: is 2 x 9000: scale it down to"),
         ({"importance": [["much"]]}, "the importance map: is an array of <U4: use numbers"),
-        (
-            {"importance": np.ones((2, 2), object)},
-            "map: is an array of object: use numbers",
-        ),
-        (
-            {"importance": np.ones((2, 2), complex)},
-            "map: is an array of complex128: use numb",
-        ),
+        ({"importance": np.ones((2, 2), object)}, "map: is an array of object: use numbers"),
+        ({"importance": np.ones((2, 2), complex)}, "map: is an array of complex128: use numb"),
         ({"time_limit": 0.0}, "time_limit is 0.0: use a finite number above 0"),
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"target_error": -1.0}, "target_error is -1.0: use a finite number above 0"),

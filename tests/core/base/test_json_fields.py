@@ -9,12 +9,7 @@ import pytest
 
 from verdigris.core.base import json_fields
 from verdigris.core.base.errors import BundleError, SceneError
-from verdigris.core.base.json_fields import (
-    find_json,
-    find_json_file,
-    load_json,
-    read_json_file,
-)
+from verdigris.core.base.json_fields import find_json, find_json_file, load_json, read_json_file
 
 ROOT = Path(__file__).resolve().parents[3]
 # Other calls of json.loads and json.load, each with the reason why its text is not from outside.

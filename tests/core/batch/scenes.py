@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from unittest.mock import patch
 
+from verdigris.core.base.text import version
 from verdigris.core.batch.scene.scene import SceneOptions, read_scene
 from verdigris.core.bundle.files import write
 from verdigris.core.bundle.files.reference import Reference, encode_reference, make_reference
 from verdigris.core.bundle.files.stored_textures import export_numbers
-from verdigris.core.bundle.files.write import Contents, version
+from verdigris.core.bundle.files.write import Contents
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.settings.bake_settings import as_read

@@ -274,18 +274,14 @@ def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     (tmp_path / "wall.mtlx").write_text(document("clay"))
     (tmp_path / "roof.mtlx").write_text(document("clay"))
     scene = write_scene(
-        tmp_path / "scene.json",
-        [{"source": "wall.mtlx", "settings": {"seed": 5}}, "roof.mtlx"],
+        tmp_path / "scene.json", [{"source": "wall.mtlx", "settings": {"seed": 5}}, "roof.mtlx"]
     )
     wall, roof = read(scene).entries
     assert (wall.name, roof.name) == ("wall-clay", "roof-clay")
     assert (
         wall.request.recipe("numpy").largest.seed,
         roof.request.recipe("numpy").largest.seed,
-    ) == (
-        5,
-        0,
-    )
+    ) == (5, 0)
 
 
 @pytest.mark.parametrize("text", [None, '<materialx version="1.39"/>'])
@@ -391,10 +387,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"rules": [{"settings": {"resolutoin": 64}}]},
             "settings: 'resolutoin' is not known: use one",
         ),
-        (
-            {"rules": [{"settings": {"network": "9x9"}}]},
-            "rules[0]: network is '9x9': use one of",
-        ),
+        ({"rules": [{"settings": {"network": "9x9"}}]}, "rules[0]: network is '9x9': use one of"),
         ({"rules": [{"settings": {"activation": "tanh"}}]}, "'tanh'"),
         ({"rules": [{"preset": "drift"}]}, "rules[0]: preset 'drift' is not known: use one of"),
     ],

@@ -132,10 +132,7 @@ ERRORS = {"cooperative": 0.004, "careful": 0.003}
             {"advised": "careful", "errors": {"cooperative": 0.1}},
             "arithmetic.errors.careful is missing",
         ),
-        (
-            {"advised": "exacting", "errors": ERRORS},
-            "arithmetic.errors.exacting is missing",
-        ),
+        ({"advised": "exacting", "errors": ERRORS}, "arithmetic.errors.exacting is missing"),
         (
             {"advised": "portable", "errors": {**ERRORS, "careful": -1}},
             "arithmetic.errors.careful is -1: it must be from 0 to 1000",

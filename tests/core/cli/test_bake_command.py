@@ -523,11 +523,7 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (
-            ("--bytes", "1.4Q"),
-            2,
-            "--bytes: '1.4Q' is not a size: use a number of bytes, or one",
-        ),
+        (("--bytes", "1.4Q"), 2, "--bytes: '1.4Q' is not a size: use a number of bytes, or one"),
         (("--bytes", "0"), 2, "--bytes: 0 is out of range: use 1 byte to 1024G"),
         (("--bytes", "3"), 1, "most_bytes is 3: the smallest bundle with a decoder of 2x16 takes "),
         (("--set", "size.tolerance=2"), 2, "tolerance is 2.0: use 0 to 1"),

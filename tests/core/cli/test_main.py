@@ -133,10 +133,7 @@ def test_a_search_folder_is_read(tmp_path):
 @pytest.mark.parametrize("command", [("render", PRISM, "-o", "x.png"), ("view", "x.vdg")])
 def test_a_view_that_cannot_be_is_refused_by_its_option_before_anything_is_opened(command):
     for view, told in (
-        (
-            "cube",
-            "--view: 'cube' is not known: use one of sphere, plane, ball, cloth, tile, mesh",
-        ),
+        ("cube", "--view: 'cube' is not known: use one of sphere, plane, ball, cloth, tile, mesh"),
         ("mesh", "--view: 'mesh' needs a mesh file: name it with --mesh"),
     ):
         ended = verdigris(*command, "--view", view, "--device", "none such")

@@ -133,10 +133,7 @@ def test_vertices_without_a_colour_are_normal_and_counted(command, tmp_path):
             "    int[] primvars:w:indices = [1, 0]",
             (2, 9),
         ),
-        (
-            'color3f[] primvars:w = [(3, 6, 9), (0, 0, 3)] (interpolation = "uniform")',
-            (6, 1),
-        ),
+        ('color3f[] primvars:w = [(3, 6, 9), (0, 0, 3)] (interpolation = "uniform")', (6, 1)),
     ],
 )
 def test_primvars_of_usd_become_a_map_whatever_they_sit_on(command, tmp_path, primvar, expected):

@@ -155,7 +155,7 @@ def test_a_coat_of_paint_is_the_same_in_all_texels(device, ball):
     paint = with_surface(
         '<input name="base_color" type="color3" value="0.05,0.3,0.4"/>'
         '<input name="base" type="float" value="1"/><input name="coat" type="float" value="1"/>'
-        '<input name="specular_roughness" type="float" value="0.4"/>',
+        '<input name="specular_roughness" type="float" value="0.4"/>'
     )
     teacher = Teacher(parse_document(paint), device=device)
     few = replace(TINY, steps=60)

@@ -38,8 +38,7 @@ def test_given_one_place_when_levels_grow_then_so_do_the_places(teacher):
 
 
 @pytest.mark.parametrize(
-    ("places", "most", "same"),
-    [(8, 16, (8, 16, 16)), (8, 1, (8, 8, 8)), (8, 100, (8, 16, 32))],
+    ("places", "most", "same"), [(8, 16, (8, 16, 16)), (8, 1, (8, 8, 8)), (8, 100, (8, 16, 32))]
 )
 def test_given_a_bound_then_levels_have_the_places_that_it_leaves(teacher, places, most, same):
     """Each level's samples are those of settings that lead to this many there by doubling alone."""

@@ -187,10 +187,7 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 were sent"),
         ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
         ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),
-        (
-            {"command": "mesh", "name": "a", "triangles": 3},
-            "3 triangles needs 96 bytes for each",
-        ),
+        ({"command": "mesh", "name": "a", "triangles": 3}, "3 triangles needs 96 bytes for each"),
         ({"command": "mesh", "name": "a", "triangles": 10**4298}, "of 10000000000000000000 triang"),
         ({"command": "mesh", "name": "a", "triangles": 0}, "at least one triangle"),
         ({"command": "focus", "where": "away"}, "use one of everywhere, painted, view"),

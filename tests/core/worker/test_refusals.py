@@ -52,10 +52,7 @@ def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was
         ),
         ("flat.png", "was not found in {inner}: search in {other}, where {other}/flat.png may be"),
         ("gone.png", "was not found in {inner}: correct the name or put the file there"),
-        (
-            "gone.&lt;UDIM&gt;.png",
-            "was found in {inner}: correct the name or put the file there",
-        ),
+        ("gone.&lt;UDIM&gt;.png", "was found in {inner}: correct the name or put the file there"),
     ],
 )
 def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, tmp_path):

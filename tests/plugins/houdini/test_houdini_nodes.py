@@ -474,12 +474,7 @@ def test_the_script_of_the_tops_makes_an_item_for_each_material(scene, monkeypat
     text = module("nodes.top_recipe").GENERATE
     exec(text, {"item_holder": holder})
     assert [each["material"] for each in items] == ["/mat/gold", "/stage/a:/materials/b"]
-    assert commands[0][:4] == [
-        "$HFS/bin/hython",
-        "$VERDIGRIS_TREE/batch.py",
-        "/shot.hip",
-        "--list",
-    ]
+    assert commands[0][:4] == ["$HFS/bin/hython", "$VERDIGRIS_TREE/batch.py", "/shot.hip", "--list"]
     answer.returncode, answer.stderr = 1, "Traceback\nthe scene has no MaterialX material\n"
     with pytest.raises(RuntimeError, match="the scene has no MaterialX material"):
         exec(text, {"item_holder": holder})

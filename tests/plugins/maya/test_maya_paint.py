@@ -7,15 +7,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BRUSH_WEIGHTS
 
 from ..hosts import by_name
-from .scenes import (
-    BY_FACE,
-    DATA,
-    QUAD,
-    SHAPE,
-    TRIANGLE,
-    assigned,
-    paint_colours,
-)
+from .scenes import BY_FACE, DATA, QUAD, SHAPE, TRIANGLE, assigned, paint_colours
 
 
 def display_of(maya):

@@ -75,12 +75,7 @@ def test_new_files_keep_the_colour_space(harness, tmp_path):
         file = harness.maya.nodes[f"Standard_Surface1_verdigris_{kind}"]["attributes"]
         assert Path(file["fileTextureName"]).parent == tmp_path / "b"
         spaces[kind] = file["colorSpace"]
-    assert spaces == {
-        "base_color": "sRGB",
-        "roughness": "Raw",
-        "metalness": "Raw",
-        "normal": "Raw",
-    }
+    assert spaces == {"base_color": "sRGB", "roughness": "Raw", "metalness": "Raw", "normal": "Raw"}
 
 
 GLOWS = ("emission", "opacity")

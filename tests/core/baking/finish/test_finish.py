@@ -16,11 +16,7 @@ from verdigris.core.baking.finish import heads, store
 from verdigris.core.baking.finish.fit_sampler import SMALL
 from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
-from verdigris.core.baking.measure.measure import (
-    draw_held_out,
-    sphere_to_compare,
-    texel_footprint,
-)
+from verdigris.core.baking.measure.measure import draw_held_out, sphere_to_compare, texel_footprint
 from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
 from verdigris.core.baking.phases import train
 from verdigris.core.baking.state.outputs import bundle_paths
@@ -30,11 +26,7 @@ from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.half_floats import judge
-from verdigris.core.bundle.proxies.make_proxies import (
-    check_albedo,
-    make_proxies,
-    numpy_respond_at,
-)
+from verdigris.core.bundle.proxies.make_proxies import check_albedo, make_proxies, numpy_respond_at
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
@@ -93,10 +85,7 @@ def test_the_manifest_says_what_was_baked_and_with_what(finished, source):
     said = bundle.manifest.source
     assert (said["material"], said["seed"], said["step"]) == ("lamp", 5, 200)
     (file,) = said["files"]
-    assert file == {
-        "file": "lamp.mtlx",
-        "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
-    }
+    assert file == {"file": "lamp.mtlx", "sha256": hashlib.sha256(source.read_bytes()).hexdigest()}
     assert (said["document"], said["materialx"]) == ("lamp.mtlx", "1.39.5")
     settings = BakeSettings.from_json(said["settings"])
     assert replace(settings, draw=TINY.draw) == TINY

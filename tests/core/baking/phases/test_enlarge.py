@@ -36,12 +36,7 @@ from ..bakes import TINY, assert_same, baked, cut_off, phases_of, run, stop_at, 
 
 # a small texture of 16 x 16 for 30 steps, then 32 x 32 for 90
 SETTINGS = replace(
-    TINY,
-    resolution=32,
-    iterations=120,
-    encode_from=32,
-    small_resolution=16,
-    latent_outliers=1e-3,
+    TINY, resolution=32, iterations=120, encode_from=32, small_resolution=16, latent_outliers=1e-3
 )
 STATE = "out.bake.npz"
 # grey that grows with u and, less, with v: Lambert's law gives every response

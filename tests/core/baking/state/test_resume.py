@@ -24,15 +24,7 @@ from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.progress import Started, Step
 
 from .. import bakes
-from ..bakes import (
-    TINY,
-    assert_same,
-    baked,
-    chalk_teacher,
-    run,
-    stop_at,
-    warnings_of,
-)
+from ..bakes import TINY, assert_same, baked, chalk_teacher, run, stop_at, warnings_of
 
 NAME = "clay.bake.npz"
 BRIEF = replace(TINY, iterations=40)
@@ -301,10 +293,7 @@ def test_a_changed_importance_map_is_refused(clay, tmp_path):
     ("left_out", "reason"),
     [
         ((), "began with the same files, in a version that generates other code from them"),
-        (
-            ("made_of", "importance"),
-            "began with another material, texture or importance map",
-        ),
+        (("made_of", "importance"), "began with another material, texture or importance map"),
     ],
 )
 def test_a_source_that_differs_for_an_unknown_reason_is_refused(

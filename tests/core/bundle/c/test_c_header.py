@@ -219,11 +219,7 @@ def with_latents(bundle, folder, data, name):
     shutil.copytree(bundle, folder)
     (folder / "latents.ktx2").write_bytes(data)
     document = json.loads((folder / "manifest.json").read_text())
-    document["latents"] |= {
-        "format": name,
-        "bytes": len(data),
-        "sha256": sha256(data).hexdigest(),
-    }
+    document["latents"] |= {"format": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
     (folder / "manifest.json").write_text(json.dumps(document))
     return folder
 

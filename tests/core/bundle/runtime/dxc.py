@@ -18,11 +18,7 @@ _COMPILE, _STATUS, _OUTPUT, _ERRORS, _POINTER, _SIZE = 3, 3, 4, 5, 3, 4
 
 
 class _Buffer(ctypes.Structure):
-    _fields_ = (
-        ("data", ctypes.c_char_p),
-        ("size", ctypes.c_size_t),
-        ("encoding", ctypes.c_uint32),
-    )
+    _fields_ = (("data", ctypes.c_char_p), ("size", ctypes.c_size_t), ("encoding", ctypes.c_uint32))
 
 
 def _identifier(text):

@@ -10,10 +10,7 @@ from verdigris.core.bundle.files.arithmetic import WAYS
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA16F
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.runtime.device_materials import (
-    RuntimeChoice,
-    relayout_weights,
-)
+from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, relayout_weights
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec

@@ -272,12 +272,7 @@ def test_text_holds_the_function_and_an_entry_point_that_can_be_left_out(files):
         assert re.search(rb"^void (evaluateQueries|main)\(", own, re.M)
         assert own.endswith(b"#endif\n")
         assert call in shared
-        for variable in (
-            b"neuralQueries",
-            b"neuralAnswers",
-            b"neuralQueryCount",
-            b"NeuralQuery",
-        ):
+        for variable in (b"neuralQueries", b"neuralAnswers", b"neuralQueryCount", b"NeuralQuery"):
             assert variable in own and variable not in shared
         # how the includer lays out its matrices stays as it was
         assert b"_major" not in files[name]

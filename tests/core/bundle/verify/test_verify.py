@@ -129,10 +129,7 @@ def test_the_graph_is_compared_with_its_stored_responses(tmp_path):
     # the stand-in is the bundle itself, so what was stored of it is what is exported
     np.testing.assert_allclose(reference.teacher, reference.exported, rtol=1e-3, atol=1e-6)
     bundle = make_bundle(
-        tmp_path / "a.vdg",
-        exported,
-        reference=reference,
-        bounds=Bounds(teacher_log_mae=1e-3),
+        tmp_path / "a.vdg", exported, reference=reference, bounds=Bounds(teacher_log_mae=1e-3)
     )
     assert verify(bundle, teacher=Graph(plain, 1.0)).holds
     result = verify(bundle, teacher=Graph(plain, 1.3))

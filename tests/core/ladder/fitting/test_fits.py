@@ -18,11 +18,7 @@ from verdigris.core.ladder.rungs.detail import DetailAndColour
 from verdigris.core.ladder.rungs.reflection import WithReflection, mirror_directions, mirror_uv
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import HARDEST, STEPS, Grid, fill_holes
-from verdigris.core.ladder.texels.tone_curve import (
-    CLAMP,
-    ToneCurve,
-    fit_curve,
-)
+from verdigris.core.ladder.texels.tone_curve import CLAMP, ToneCurve, fit_curve
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses
 from verdigris.core.network.latents.texels import gather

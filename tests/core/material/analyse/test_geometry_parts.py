@@ -159,10 +159,7 @@ def test_texture_coordinates_are_reported_by_the_name_that_they_have():
 
 @pytest.mark.parametrize(
     ("graph", "given"),
-    [
-        ('<input name="uv" type="vector2"/>', 'interfacename="uv"'),
-        ("", 'value="0, 0"'),
-    ],
+    [('<input name="uv" type="vector2"/>', 'interfacename="uv"'), ("", 'value="0, 0"')],
     ids=["an input of the graph that has no value", "a value that is passed over"],
 )
 def test_an_input_that_is_connected_to_nothing_reads_the_surface(graph, given):

@@ -133,9 +133,7 @@ def test_overrides_of_old_documents_are_reported_with_their_line(places, line, h
     assert red > 5 * green
 
 
-def test_overrides_of_included_documents_are_reported_of_the_material_that_has_them(
-    tmp_path,
-):
+def test_overrides_of_included_documents_are_reported_of_the_material_that_has_them(tmp_path):
     (tmp_path / "inner.mtlx").write_text(old_material(OVERRIDE))
     outer = tmp_path / "outer.mtlx"
     outer.write_text(

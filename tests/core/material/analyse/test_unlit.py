@@ -30,11 +30,7 @@ def mixed(inputs):
     """Two surfaces by u, of which the second has these inputs."""
     parts = node("standard_surface", "a", "surfaceshader", {})
     parts += node("standard_surface", "b", "surfaceshader", inputs)
-    ports = {
-        "fg": ("surfaceshader", "@a"),
-        "bg": ("surfaceshader", "@b"),
-        "mix": ("float", "@u"),
-    }
+    ports = {"fg": ("surfaceshader", "@a"), "bg": ("surfaceshader", "@b"), "mix": ("float", "@u")}
     return document(
         UV + parts + node("mix", "surf", "surfaceshader", ports) + surface_material("surf")
     )

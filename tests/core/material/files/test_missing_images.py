@@ -75,11 +75,7 @@ def search_of(text):
     return [Path(folder) for option, folder in pairwise(words) if option == "--search"]
 
 
-NAMES_OUTSIDE = (
-    "../../textures/oak.png",
-    r"..\..\textures\oak.png",
-    "{project}/textures/oak.png",
-)
+NAMES_OUTSIDE = ("../../textures/oak.png", r"..\..\textures\oak.png", "{project}/textures/oak.png")
 
 
 @pytest.mark.parametrize("name", NAMES_OUTSIDE)

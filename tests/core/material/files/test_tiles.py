@@ -22,14 +22,8 @@ def tiled_image_case(folder, names):
 @pytest.mark.parametrize(
     ("pattern", "names"),
     [
-        (
-            "t.<UDIM>.exr",
-            {(0, 0): "t.1001.exr", (1, 0): "t.1002.exr", (1, 1): "t.1012.exr"},
-        ),
-        (
-            "t_<UVTILE>.exr",
-            {(0, 0): "t_u1_v1.exr", (1, 0): "t_u2_v1.exr", (1, 1): "t_u2_v2.exr"},
-        ),
+        ("t.<UDIM>.exr", {(0, 0): "t.1001.exr", (1, 0): "t.1002.exr", (1, 1): "t.1012.exr"}),
+        ("t_<UVTILE>.exr", {(0, 0): "t_u1_v1.exr", (1, 0): "t_u2_v1.exr", (1, 1): "t_u2_v2.exr"}),
     ],
 )
 def test_each_tile_lies_in_its_square_and_elsewhere_is_the_default(tmp_path, pattern, names):
@@ -51,8 +45,7 @@ def test_each_tile_lies_in_its_square_and_elsewhere_is_the_default(tmp_path, pat
 
 
 @pytest.mark.parametrize(
-    ("kind", "texels"),
-    [(np.float32, [0.3, 4.0, 900.0]), (np.uint16, [1.0, 0.2718, 0.001])],
+    ("kind", "texels"), [(np.float32, [0.3, 4.0, 900.0]), (np.uint16, [1.0, 0.2718, 0.001])]
 )
 def test_a_tile_of_another_depth_keeps_its_values(tmp_path, kind, texels):
     whole = 65535 if kind is np.uint16 else 1

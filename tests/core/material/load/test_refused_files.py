@@ -88,10 +88,7 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
     ("text", "message"),
     [
         ("hello", r"not valid XML: syntax error: line 1, column 0: correct this place$"),
-        (
-            '<materialx version="1.39"><a>',
-            r"column 29: the text ends early: save it again$",
-        ),
+        ('<materialx version="1.39"><a>', r"column 29: the text ends early: save it again$"),
         ('<materialx version="1.3', r"column 0: the text ends early: save it again$"),
         ("<html/>", "the root element is <html>"),
         ('<!DOCTYPE m [<!ENTITY a "aa">]><materialx version="1.39">&a;</materialx>', "entity 'a'"),

@@ -88,10 +88,7 @@ SOURCES = {
         '<input name="in" type="vector3" nodegraph="graph" output="out"/></convert>',
         (0.2, 0.3, 0.4),
     ),
-    "connected": (
-        reader("color3", 'nodename="uv_colour"', "colour"),
-        lambda u, v: (u, v, 0.25),
-    ),
+    "connected": (reader("color3", 'nodename="uv_colour"', "colour"), lambda u, v: (u, v, 0.25)),
     "in a colour space": (
         reader("color3", f'value="0.5, 0.25, 0.75" {SRGB}', "colour"),
         decoded_srgb(np.array([0.5, 0.25, 0.75])),

@@ -143,8 +143,7 @@ def test_an_output_that_leads_nowhere_is_refused(output, written):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "written"),
-    [("gone", "which does not exist"), ("read", "which is not an output")],
+    ("wanted", "written"), [("gone", "which does not exist"), ("read", "which is not an output")]
 )
 def test_an_output_that_a_graph_has_not_is_distinguished_from_a_graph_that_is_not_there(
     wanted, written

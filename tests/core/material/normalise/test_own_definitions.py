@@ -407,10 +407,7 @@ def test_a_value_of_a_struct_is_refused_on_one_line(given, place):
     """As in struct_texcoord.mtlx of MaterialX's test suite (stdlib/structs)."""
     used = f'<first name="a" type="float">{given}</first>'
     text = document(
-        STRUCT,
-        used,
-        standard_surface('<input name="base" type="float" nodename="a"/>'),
-        material(),
+        STRUCT, used, standard_surface('<input name="base" type="float" nodename="a"/>'), material()
     )
     loaded = parse_document(text)
     (reported,) = describe(loaded)

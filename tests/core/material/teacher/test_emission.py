@@ -140,11 +140,7 @@ def test_generalised_schlick_glow_varies_with_the_view(samples):
 
 
 def test_an_unlit_surface_only_glows(samples):
-    inputs = {
-        "emission": ("float", "2"),
-        "emission_color": COLOUR,
-        "opacity": ("float", "0.25"),
-    }
+    inputs = {"emission": ("float", "2"), "emission_color": COLOUR, "opacity": ("float", "0.25")}
     teacher = Teacher(shader("surface_unlit", inputs))
     assert not respond(teacher, *samples).any()
     expected = np.broadcast_to(2 * 0.25 * np.array([0.9, 0.4, 0.1]), (COUNT, 3))

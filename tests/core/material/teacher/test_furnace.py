@@ -420,12 +420,7 @@ MODELS_OF_ANY_INDEX = {
         {f"{index}": {"specular_weight": 1, "specular_ior": index} for index in THIN_INDICES}
         | {
             "faint": {"specular_weight": 0.002, "specular_ior": 1.5},
-            "coat": {
-                "specular_weight": 1,
-                "specular_ior": 1.5,
-                "coat_weight": 1,
-                "coat_ior": 1.01,
-            },
+            "coat": {"specular_weight": 1, "specular_ior": 1.5, "coat_weight": 1, "coat_ior": 1.01},
         },
     ),
 }
@@ -446,9 +441,7 @@ def test_a_white_model_of_any_index_returns_no_more_than_it_receives(category):
 def assert_no_row_gains(category, base, rows):
     looks = {
         (name, roughness, cosine): Look(
-            (roughness, (at + 0.5) / SWITCHED),
-            cosine,
-            [max(roughness**2, 0.003), *COAT_ALPHAS],
+            (roughness, (at + 0.5) / SWITCHED), cosine, [max(roughness**2, 0.003), *COAT_ALPHAS]
         )
         for at, name in enumerate(rows)
         for roughness in MODEL_ROUGHNESSES

@@ -79,10 +79,7 @@ def test_closures_of_the_library_reflect_finite_light(folder):
         assert np.isfinite(got).all() and (got > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("category", "kind"),
-    [("conical_edf", "EDF"), ("measured_edf", "EDF")],
-)
+@pytest.mark.parametrize(("category", "kind"), [("conical_edf", "EDF"), ("measured_edf", "EDF")])
 def test_a_node_that_materialx_cannot_write_in_slang_is_refused_by_name(category, kind):
     body = node(category, "odd_one", kind, {})
     body += node("surface", "surf", "surfaceshader", {"edf": (kind, "@odd_one")})

@@ -146,10 +146,7 @@ def test_scale_multiplies_the_slope_of_a_normal_map(samples):
 @pytest.mark.parametrize("mirrored", [False, True], ids=["right-handed", "mirrored"])
 def test_a_frame_turned_in_space_responds_like_the_plane(samples, mirrored):
     normal, colour = encoded(9, -14)
-    inputs = {
-        "roughness": ("vector2", "0.1,0.4"),
-        "normal": ("vector3", "@mapped"),
-    }
+    inputs = {"roughness": ("vector2", "0.1,0.4"), "normal": ("vector3", "@mapped")}
     teacher = Teacher(closure("conductor_bsdf", inputs, mapped(colour)))
     uv, wi, wo = samples
     random = np.random.default_rng(8)

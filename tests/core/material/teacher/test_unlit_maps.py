@@ -55,8 +55,7 @@ def test_constant_emission_and_opacity_are_constant_maps():
 def test_a_texel_holds_the_mean_of_its_footprint_and_row_0_is_at_v_0():
     """Emission is (u, v, 0.25), coverage is u: linear, so that a texel's mean is at its middle."""
     teacher = teacher_of(
-        "standard_surface",
-        {"emission": ("float", "1"), "emission_color": ("color3", "@uv_colour")},
+        "standard_surface", {"emission": ("float", "1"), "emission_color": ("color3", "@uv_colour")}
     )
     emission = unlit_maps(teacher, 8).emission
     middle = (np.arange(8) + 0.5) / 8

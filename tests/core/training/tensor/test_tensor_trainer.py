@@ -26,10 +26,7 @@ from verdigris.core.training.tensor.group_plan import (
 )
 from verdigris.core.training.tensor.step_kernels import StudentKernels
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
-from verdigris.core.training.tensor.trainer_memory import (
-    TENSOR_CHUNK_STEPS,
-    read_buffer,
-)
+from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, read_buffer
 
 from ..latent_gradients import latent_error
 from ..random_samples import LAYOUT, Samples, random_parameters
