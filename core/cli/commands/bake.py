@@ -63,7 +63,7 @@ def bake(
     """Trains a neural material and writes it as a bundle, NAME.vdg.
 
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
-    with exit code 143, and a closed terminal with 129. `--resume` continues the training.
+    with exit code 143. A closed terminal does so with 129. `--resume` continues the training.
     """
     request = given.request()
     check_limits(device)

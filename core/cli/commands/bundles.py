@@ -111,11 +111,11 @@ def versions(
         str | None, typer.Option(metavar="VERSION", help="Never remove this version to make room.")
     ] = None,
     unpin: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="This version may be removed again.")
+        str | None, typer.Option(metavar="VERSION", help="Allow this version to be removed again.")
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option(help="Number of versions to keep of each bundle on this machine, 1 to 1000."),
+        typer.Option(help="Keep this many versions of each bundle on this machine, 1 to 1000."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

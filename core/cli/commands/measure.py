@@ -72,8 +72,8 @@ def measure(
 
     Errors that begin with `sky_` compare the light that places reflect from a sky with a sun: at
     the median place, at the 90th percentile and at the worst place. The bias is the share of all
-    light that is gained or lost. Albedo, energy and reciprocity come from the bake. A warning tells
-    that the source has changed since the bake (`warnings` in the JSON).
+    light that is gained or lost. Albedo, energy and reciprocity come from the bake. It warns if
+    the source has changed since the bake (`warnings` in the JSON).
     """
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")

@@ -25,7 +25,7 @@ from verdigris.core.pictures.picture_files import check_picture_path, write_pict
 from verdigris.core.sampling.distribution import distribution_of
 
 app = CommandApp(
-    "weights", "Makes and shows importance maps. A map contains weights of the places of a surface."
+    "weights", "Makes and shows importance maps. A map has a weight for each place on a surface."
 )
 
 MeshFile = Annotated[Path, typer.Argument(metavar="MESH", help="A mesh (.obj, .usd) with uvs.")]

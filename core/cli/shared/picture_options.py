@@ -73,8 +73,8 @@ Light = Annotated[
     str | None,
     typer.Option(
         help="The direction to the light, or to the sun of --hdri sky: x,y,z with x to the "
-        f"right, y up, z to the viewer. For a mesh, in its own axes with y up. Default: {LIGHT}; "
-        "the sun stands at the right, a little behind the shape.",
+        f"right, y up, z to the viewer. For a mesh, in its own axes with y up. Default: {LIGHT}. "
+        "The sun's default is at the right, a little behind the shape.",
         show_default=False,
     ),
 ]
@@ -91,8 +91,8 @@ Animate = Annotated[
     typer.Option(
         metavar="NAME",
         help="Move a live input through its range, and write a .gif, a .webp, an .mp4 (needs "
-        "ffmpeg) or a folder of PNGs. NAME=LOW..HIGH gives a part of the range of a bundle, and "
-        "the range for a document.",
+        "ffmpeg) or a folder of PNGs. For a bundle, NAME=LOW..HIGH narrows its range; "
+        "for a document, it sets the range.",
     ),
 ]
 Frames = Annotated[int, typer.Option(help="Number of pictures of --animate.")]
