@@ -14,8 +14,8 @@ from .seeds import MAKERS
 from .targets import TARGETS
 
 RUN = Path(__file__).parent / "run.py"
-# For all targets together about 20 s of CPU time.
-INPUTS = 100
+# For all targets together about 10 s of CPU time.
+INPUTS = 50
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it cannot limit processes there")

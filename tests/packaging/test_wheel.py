@@ -69,13 +69,12 @@ def test_the_wheel_has_every_shader_the_header_and_both_licences(wheel):
     assert {*metadata.get_all("License-File")} == {"LICENSE", "NOTICE", "plugins/blender/LICENSE"}
 
 
-def test_an_installed_wheel_bakes_and_verifies_far_from_the_checkout(installed, tmp_path):
+def test_an_installed_wheel_bakes_far_from_the_checkout(installed, tmp_path):
     example = ROOT / "examples" / "glowing_panel.mtlx"
     small = ("--preset", "draft", "--resolution", 16, "--iterations", 20, "-q")
     assert run(installed, "bake", example, *small, folder=tmp_path).returncode == 0
     bundle = tmp_path / "glowing_panel.vdg"
     assert (bundle / "runtime" / "verdigris.h").is_file()
-    assert run(installed, "verify", bundle, folder=tmp_path).returncode == 0
     python = python_in(installed.parents[1])
     found = run(python, "-c", "import verdigris.core as c; print(c.__file__)", folder=tmp_path)
     assert Path(found.stdout.strip()).is_relative_to(installed.parents[1])
