@@ -245,8 +245,8 @@ def _require_same(
         if limit != options.time_limit:
             before = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
-                f"{path}: began with {before}, for which its steps were chosen, not with "
-                f"{options.time_limit} s: use the same, or bake without --resume"
+                f"{path}: began with {before}, which decides its number of steps; the limit is now "
+                f"{options.time_limit} s: use the same limit, or bake without --resume"
             )
         if facts.get("wanted_steps", wanted.iterations) == wanted.iterations:
             wanted = replace(wanted, iterations=stored.iterations)

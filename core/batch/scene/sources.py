@@ -90,8 +90,8 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
     application = find_application(path)
     if application is not None:
         raise SceneError(
-            f"{path}: is a scene of {application.name}, whose {application.interpreter} bakes it "
-            "with batch.py of the plug-in; for farms use `verdigris farm host-template`"
+            f"{path}: is a scene of {application.name}: bake it with {application.interpreter} and "
+            "the plug-in's batch.py, or on a farm with `verdigris farm host-template`"
         )
     known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
     raise SceneError(f"{path}: not a scene: use a folder, or a file with the suffix {known}")

@@ -54,7 +54,7 @@ Bundle = Annotated[Path, path_argument("BUNDLE", "A bundle (.vdg).")]
 MaterialName = Annotated[
     str | None,
     typer.Option(
-        "--material", "-m", metavar="NAME", help="The material's name, if FILE has several."
+        "--material", "-m", metavar="NAME", help="The material's name, if the document has several."
     ),
 ]
 MaterialNames = Annotated[
@@ -63,7 +63,7 @@ MaterialNames = Annotated[
         "--material",
         "-m",
         metavar="NAME",
-        help="The material's name, if a FILE has several. Repeatable.",
+        help="The material's name, if a document has several. Repeatable.",
     ),
 ]
 SourceMesh = Annotated[
@@ -87,7 +87,7 @@ Confined = Annotated[
     bool,
     typer.Option(
         "--confined",
-        help="Refuse to read files outside of FILE's folder and the --search folders. For "
+        help="Refuse to read files outside of the document's folder and the --search folders. For "
         "untrusted documents.",
     ),
 ]

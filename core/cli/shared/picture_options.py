@@ -122,8 +122,8 @@ LiveValues = Annotated[
     typer.Option(
         "--live",
         metavar="NAME=VALUE",
-        help="The value of a live input, such as wetness=.5. For a document: of any input that can "
-        "be open. Repeatable.",
+        help="The value of a live input, such as wetness=.5. In a document, any input that can be "
+        "kept open. Repeatable.",
     ),
 ]
 
