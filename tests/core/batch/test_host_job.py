@@ -114,7 +114,7 @@ def test_a_scene_of_another_kind_is_refused_by_either_command(shot, tmp_path):
     assert "is not a scene of Maya or Houdini (.ma, .mb, .hip, " in refused.stderr
     refused = verdigris("farm", "template", shot)
     assert refused.returncode == 1
-    assert "is a scene of Maya, whose mayapy bakes it with batch.py" in " ".join(
+    assert "is a scene of Maya: bake it with mayapy and the plug-in" in " ".join(
         refused.stderr.split()
     )
     refused = verdigris("farm", "host-template", tmp_path / "gone.hip")
