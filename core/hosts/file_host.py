@@ -49,6 +49,10 @@ class FilesHost:
     def manual(self) -> Path:
         return package_folder() / "docs" / "ARTISTS.md"
 
+    @property
+    def export_steps(self) -> tuple[str, ...]:
+        return ()
+
     def start_selftest(self, report: Path) -> None:
         raise HostError(
             "plain files have no application to test: name one with `verdigris selftest --host`"

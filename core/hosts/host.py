@@ -60,6 +60,10 @@ class HostMaterial:
     source: str
     """Where its MaterialX comes from, for people: `LookdevX stack`, `USD stage`, `file`."""
 
+    problem: str = field(default="", compare=False)
+    """Why it cannot be baked, if the list of materials shows that without reading it: the shader of
+    a renderer that nobody translates. `document` raises the same."""
+
 
 @dataclass(frozen=True)
 class HostDocument:
@@ -245,6 +249,18 @@ class StopsPainting(Protocol):
 
 
 @runtime_checkable
+class MakesTextures(Protocol):
+    """A host that can bake those nodes of a material to images that have no equal in MaterialX."""
+
+    def nodes_for_textures(self, material: HostMaterial) -> tuple[str, ...]:
+        """The names of such nodes. Empty if the material has none."""
+
+    def make_textures(self, material: HostMaterial) -> str:
+        """Bakes them to images and connects these in their place, as one undo step. Returns what
+        was made, as a sentence."""
+
+
+@runtime_checkable
 class Host(Protocol):
     """An application with an open scene."""
 
@@ -259,6 +275,11 @@ class Host(Protocol):
     @property
     def manual(self) -> Path:
         """The manual page for artists."""
+
+    @property
+    def export_steps(self) -> tuple[str, ...]:
+        """How an artist writes a material into a MaterialX file by hand, a sentence for each step.
+        Empty if the scene is such a file."""
 
     def start_selftest(self, report: Path) -> None:
         """Starts a test of all calls of this adapter in another instance; it writes its report to
@@ -277,7 +298,7 @@ class Host(Protocol):
         """Saves the scene, with attached results."""
 
     def materials(self) -> tuple[HostMaterial, ...]:
-        """All materials that have MaterialX, or can be converted."""
+        """All materials, also those that cannot be baked, with their `problem`."""
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
         """The materials that are selected, or assigned to selected objects."""

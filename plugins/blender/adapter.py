@@ -45,6 +45,15 @@ class BlenderHost:
         beside = Path(__file__).resolve().parent / MANUAL
         return beside if beside.is_file() else package_folder() / MANUAL
 
+    @property
+    def export_steps(self) -> tuple[str, ...]:
+        return (
+            "Select an object that has only this material.",
+            "Choose File > Export > Universal Scene Description, with Selection Only and MaterialX "
+            "Network, and write a .usda file.",
+            "Bake the file: `verdigris scene run FILE.usda`.",
+        )
+
     def start_selftest(self, report: Path) -> None:
         start_selftest(report)
 

@@ -72,6 +72,14 @@ class HoudiniHost:
     def manual(self) -> Path:
         return package_folder() / "docs" / "HOUDINI.md"
 
+    @property
+    def export_steps(self) -> tuple[str, ...]:
+        return (
+            "Put the material into a Material Library LOP, built from MtlX nodes and images only.",
+            "Append a USD ROP, switch Flatten Stage on, and write a .usda file beside the scene.",
+            "Open the .usda file here, or a .mtlx file that your pipeline writes.",
+        )
+
     def start_selftest(self, report: Path) -> None:
         start_selftest(hython(), report)
 

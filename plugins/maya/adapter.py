@@ -76,6 +76,18 @@ class MayaHost:
     def manual(self) -> Path:
         return package_folder() / "docs" / "MAYA.md"
 
+    @property
+    def export_steps(self) -> tuple[str, ...]:
+        return (
+            "A material of LookdevX: right-click its stack or document in the Outliner, and export "
+            "it.",
+            "A material of Arnold: select it, and choose Arnold > Utilities > Export Selection to "
+            "MaterialX.",
+            "Any other: assign it to a mesh, select the mesh, and choose File > Export Selection, "
+            "with USD Export as the file type and MaterialX Shading as the kind of materials.",
+            "Open the .mtlx or .usda file here.",
+        )
+
     def start_selftest(self, report: Path) -> None:
         start_selftest(mayapy(), report)
 

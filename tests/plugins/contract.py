@@ -32,6 +32,7 @@ __all__ = [
     "test_the_file_of_the_scene_is_known",
     "test_the_host_implements_the_protocol",
     "test_the_identity_of_a_material_is_stable_and_a_missing_one_is_an_error",
+    "test_the_steps_of_an_export_by_hand_are_sentences",
     "test_warnings_of_a_scene_are_lines_and_the_manual_is_there",
 ]
 
@@ -84,6 +85,10 @@ def test_the_identity_of_a_material_is_stable_and_a_missing_one_is_an_error(harn
 
 def test_a_document_resolves_in_the_search_folders(harness):
     for material in harness.host.materials():
+        if material.problem:
+            with pytest.raises(VerdigrisError):
+                harness.host.document(material)
+            continue
         document = harness.host.document(material)
         loaded = parse_document(document.text, document.search, document.name)
         loaded.check(loaded.require_material(document.material))
@@ -165,7 +170,8 @@ def test_noting_a_result_is_one_undo_step(harness, tmp_path):
 def test_reading_leaves_the_scene_unchanged(harness):
     before = harness.snapshot()
     for material in harness.host.materials():
-        harness.host.document(material)
+        if not material.problem:
+            harness.host.document(material)
         for name in harness.host.meshes(material):
             harness.host.mesh(name, material)
             harness.host.weight_sets(name)
@@ -177,6 +183,12 @@ def test_reading_leaves_the_scene_unchanged(harness):
 def test_warnings_of_a_scene_are_lines_and_the_manual_is_there(harness):
     assert all(line and "\n" not in line for line in harness.host.scene_warnings())
     assert harness.host.manual.is_file()
+
+
+def test_the_steps_of_an_export_by_hand_are_sentences(harness):
+    steps = harness.host.export_steps
+    assert steps or harness.host.name == "files"
+    assert all(step.endswith(".") and "\n" not in step for step in steps)
 
 
 def test_the_file_of_the_scene_is_known(harness):

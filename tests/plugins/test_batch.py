@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,14 @@ import pytest
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
+from verdigris.core.batch.scene.scene import read_scene
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import HostMaterial
 from verdigris.plugins.common.batch import materials
 from verdigris.plugins.common.batch.arguments import BatchOptions, read_arguments
 from verdigris.plugins.common.batch.bake_process import Ended
 from verdigris.plugins.common.batch.materials import bake_scene
+from verdigris.plugins.common.batch.summary import Summary
 from verdigris.plugins.common.batch_bake import main
 
 from ..core.brisk import write_brisk_python
@@ -197,6 +201,28 @@ def test_force_bakes_what_is_up_to_date(scene):
     run, commands = answer(finished("out/gold.vdg"))
     bake_scene(FilesHost(scene), BatchOptions(materials=("gold",), force=True), run)
     assert "--if-changed" not in commands[0][0]
+
+
+def test_a_material_that_cannot_be_baked_is_left_out_with_its_reason_unless_it_is_named(
+    scene, tmp_path
+):
+    why = "Verdigris does not read V-Ray's shader VRayMtl"
+
+    class Host(FilesHost):
+        def materials(self):
+            return (*super().materials(), HostMaterial("car", "car", "V-Ray", why))
+
+    run, commands = answer(finished("x.vdg"))
+    options = BatchOptions(hand_over=True, out=tmp_path)
+    outcomes = bake_scene(Host(scene), options, run)
+    assert [each.status for each in outcomes] == ["handed over", "handed over", "left out"]
+    assert outcomes[2].error == why and not commands
+    summary = Summary(scene, tmp_path / "summary.json", outcomes=outcomes)
+    summary.save()
+    read = read_scene(summary.file).entries
+    assert read and not [each for each in read if each.problem or each.name == "car"]
+    (named,) = bake_scene(Host(scene), replace(options, materials=("car",)), run)
+    assert named.status == "failed" and why in named.error
 
 
 def test_the_parts_of_a_batch_are_all_of_it_with_the_same_names(tmp_path):

@@ -30,6 +30,8 @@ from verdigris.core.material.live_inputs.live_input import WantedInput, parse_al
 LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _HANDED_OVER = "handed over"
+# the list of the application's materials says why it cannot be baked
+_LEFT_OUT = "left out"
 _NO_FILE = "not a plain file: name another document, or remove it"
 
 
@@ -197,6 +199,8 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
         found = fields_of(material, str(path), f"materials[{number}]", SceneError)
         name = plain_name(found.typed("name", str, f"material_{number}"))
         status = found.typed("status", str, "")
+        if status == _LEFT_OUT:
+            continue
         if status != _HANDED_OVER:
             why = found.typed("error", str, "") or f"the status is {status!r}"
             yield Entry(name, Source(where), name, problem=why)

@@ -26,6 +26,7 @@ from verdigris.plugins.common.batch.summary import (
     CANCELLED,
     FAILED,
     HANDED_OVER,
+    LEFT_OUT,
     LISTED,
     UP_TO_DATE,
     WAITING,
@@ -52,7 +53,10 @@ def bake_scene(
     progress, interruption = progress or Progress(), interruption or Interruption()
     chosen = choose(host, options)
     first_status = LISTED if options.only_list else WAITING
-    outcomes = [Outcome(each.name, each.key, each.source, first_status) for each, _ in chosen]
+    outcomes = [
+        Outcome(each.name, each.key, each.source, first_status, error=each.problem)
+        for each, _ in chosen
+    ]
     # before the work: the summary may not be writable
     save(outcomes)
     if options.only_list:
@@ -66,6 +70,10 @@ def bake_scene(
     for number, ((material, name), outcome) in enumerate(zip(chosen, outcomes, strict=True), 1):
         if interruption.is_requested:
             outcome.status = CANCELLED
+            continue
+        if material.problem and not options.materials:
+            outcome.status = LEFT_OUT
+            progress.note(f"{material.name}: left out: {material.problem}")
             continue
         progress.begin(number, len(chosen), material.name)
         began = time.monotonic()
@@ -97,6 +105,8 @@ class _Batch:
 
     def bake(self, material: HostMaterial, name: str, outcome: Outcome) -> None:
         options = self._options
+        if material.problem:
+            raise HostError(f"{material.name}: {material.problem}")
         document = self._host.document(material)
         weight_set = options.weight_set
         painted = find_painted(self._host, material, weight_set) if weight_set else None

@@ -15,7 +15,9 @@ from verdigris.core.base.files import make_folders, replace_file
 
 BAKED, UP_TO_DATE, FAILED, CANCELLED = "baked", "up to date", "failed", "cancelled"
 LISTED, HANDED_OVER, WAITING = "listed", "handed over", "waiting"
-STATUSES = (BAKED, UP_TO_DATE, FAILED, CANCELLED, LISTED, HANDED_OVER, WAITING)
+LEFT_OUT = "left out"
+"""The list of materials says why it cannot be baked, and nobody named it."""
+STATUSES = (BAKED, UP_TO_DATE, FAILED, CANCELLED, LEFT_OUT, LISTED, HANDED_OVER, WAITING)
 
 
 @dataclass
