@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.core.hosts.host import ShowsRungs
 from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.core.ladder.rungs.rung import Rung
@@ -164,7 +163,7 @@ class LadderPage(QWidget):
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
-        shows = isinstance(self._model.host, ShowsRungs)
+        shows = self._model.host.can_show_rungs
         self.attach = QPushButton("Attac&h to mesh" if shows else "&Use in scene")
         self.attach.setToolTip(_ATTACHED if shows else _NOTED)
         self.attach.clicked.connect(lambda _: self._model.ladder.attach())

@@ -78,7 +78,7 @@ class Panel(QWidget):
         QTimer.singleShot(0, self._begin)
 
     def _begin(self) -> None:
-        host = self.model.host
+        host = self.model.host.host
         if isinstance(host, FilesHost) and host.scene_file() is None:
             # the window shows its welcome page
             return

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QFormLayout, QVBoxLayout, QWidget
 
-from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT, StopsPainting
+from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT
 from verdigris.core.importance.maps import weights_from_error
 from verdigris.ui.brush.paint_controls import (
     COMPARE,
@@ -252,7 +252,7 @@ class PaintPage(QWidget):
         has_meshes = bool(self._model.state.meshes.names)
         self.scene_brush.setVisible(self._model.host.can_paint)
         self.scene_brush.setEnabled(has_meshes)
-        self.stop_brush.setVisible(isinstance(self._model.host, StopsPainting))
+        self.stop_brush.setVisible(self._model.host.can_stop_painting)
         self.take.setVisible(has_meshes or self._model.host.can_paint)
         self.take.setEnabled(has_meshes)
         self._fit_rows()

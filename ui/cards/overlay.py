@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -17,12 +18,12 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.ui.first_run import SelftestOffer, SetUpBox
-from verdigris.ui.model.cards import LOCATE_FOLDER, Card, cards_of
+from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals import ERROR, WARNING
+from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.status.banner import Banner
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
@@ -120,6 +121,7 @@ class CardOverlay(QWidget):
         over.installEventFilter(self)
         for signal in (
             model.state.report_changed,
+            model.state.failure_changed,
             model.state.history.changed,
             model.link.state_changed,
             model.state.bake.progress_changed,
@@ -174,6 +176,9 @@ class CardOverlay(QWidget):
             found = QFileDialog.getExistingDirectory(self, "Locate the folder of the textures")
             if found:
                 self._model.locate(found)
+        elif name == COPY_REPORT and self._model.state.failure is not None:
+            QGuiApplication.clipboard().setText(self._model.state.failure.report)
+            self._model.state.notices.add(INFO, "The report is copied: paste it into a message.")
 
     def _place(self) -> None:
         """Keeps the cards at the lower edge, as wide as they need."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel
 
 # Requests that need a dialog, which the widget shows.
-LOCATE_FOLDER = "locate folder"
+LOCATE_FOLDER, COPY_REPORT = "locate folder", "copy report"
 _MOST_NAMED = 3
 
 
@@ -47,7 +47,7 @@ class Card:
 
 def cards_of(model: PanelModel) -> list[Card]:
     """The cards for the state of the panel, the most important first."""
-    found: list[Card] = []
+    found = _failed(model)
     if model.state.report is not None:
         found += _problem(model) if model.state.is_refused else _left_out(model.state.report)
     if model.link.state == IDLE and not model.state.is_refused and not model.state.has_trained:
@@ -55,26 +55,40 @@ def cards_of(model: PanelModel) -> list[Card]:
     return found
 
 
+_COPY = Action("Copy report", COPY_REPORT, "Copies what failed, with versions and traceback")
+
+
+def _failed(model: PanelModel) -> list[Card]:
+    """A call that the application failed at, unless it is why the material cannot be baked."""
+    failure, report = model.state.failure, model.state.report or {}
+    if failure is None or str(failure) == report.get("problem"):
+        return []
+    text, why = "The application reports an error.", str(failure)
+    return [Card(f"failed {why}", ERROR, text, short_paths(why), (_COPY,), why)]
+
+
 def _problem(model: PanelModel) -> list[Card]:
     report = model.state.report or {}
     problem = str(report.get("problem", ""))
     missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
     if not missing:
-        why = capitalise(problem)
-        return [Card("problem", ERROR, "This material cannot be baked.", short_paths(why), (), why)]
+        why, failure = capitalise(problem), model.state.failure
+        actions = (_COPY,) if failure is not None and str(failure) == problem else ()
+        text = "This material cannot be baked."
+        return [Card("problem", ERROR, text, short_paths(why), actions, why)]
     names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
     folders = model.state.missing_folders
-    actions = []
+    locate: list[Action] = []
     if folders:
         more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
         where = Path(folders[0]).name or folders[0]
         tip = "Also looks for images in: " + ", ".join(folders)
-        actions.append(Action(f"Search in {where}{more}", model.search_missing_folders, tip))
+        locate.append(Action(f"Search in {where}{more}", model.search_missing_folders, tip))
     tip = "Chooses a folder to look for the images in, and opens the material again"
-    actions.append(Action("Locate folder…", LOCATE_FOLDER, tip))
+    locate.append(Action("Locate folder…", LOCATE_FOLDER, tip))
     count = len(names)
     text = f"{count} texture{'s' * (count != 1)} missing"
-    return [Card("missing", ERROR, text, _listed(names), tuple(actions))]
+    return [Card("missing", ERROR, text, _listed(names), tuple(locate))]
 
 
 def _left_out(report: Mapping[str, Any]) -> list[Card]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook, ShowsRungs
+from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook
 from verdigris.core.hosts.ladder_looks import find_report, look_of, result_of
 from verdigris.core.ladder.rungs.registry import RUNGS, find_rung
 from verdigris.core.worker.client.client import GONE, WorkerClient
@@ -128,7 +128,7 @@ class LadderWork:
         if current is None or result is None:
             return
         try:
-            if isinstance(host, ShowsRungs):
+            if host.can_show_rungs:
                 look = self.look
                 if not look.rungs:
                     text = "No baked rung is chosen: tick one, or bake it first"

@@ -10,6 +10,7 @@ from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.history import Version
+from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
 from verdigris.core.worker.client.client import WELL, WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -37,12 +38,12 @@ class PanelModel:
     """Whether the next bakes write large pictures for a report."""
 
     def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
-        self.host = host
-        self.state = PanelState(host)
+        self.host = GuardedHost(host, lambda failure: self.state.note_failure(failure))
+        self.state = PanelState(self.host)
         self.link = WorkerLink(make_client)
-        self.scene = Scene(host, self.state)
+        self.scene = Scene(self.host, self.state)
         self.ladder = LadderWork(self.state, self.scene, make_client, self._read_document)
-        self.selftest = Selftest(host, self.state.notices)
+        self.selftest = Selftest(self.host, self.state.notices)
         self.set_up = WorkerSetUp()
         self.set_up.finished.connect(self._handle_set_up)
         self._sync = ViewSync(self.state, self.link)
@@ -93,17 +94,16 @@ class PanelModel:
         state = self.state
         if not self.link.is_busy:
             state.notices.clear()
+            state.note_failure(None)
         try:
             self.scene.read_materials()
-            selected = self.host.selected_materials()
-            for warning in self.host.scene_warnings():
-                state.notices.add(WARNING, warning)
         except VerdigrisError as failure:
             state.materials = ()
             state.materials_changed.emit()
             command = "" if self.link.is_busy else "open"
             self._events.handle_error({"command": command, "text": str(failure)})
             return
+        selected = self.scene.read_selected()
         state.materials_changed.emit()
         if state.current in state.materials:
             self._find_meshes()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from verdigris.core.hosts.guarded_host import HostFailure
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
 from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
@@ -28,6 +29,10 @@ class PanelState:
 
     def __init__(self, host: Host) -> None:
         self.notices = Notices()
+
+        self.failure: HostFailure | None = None
+        """What the application failed at last, with a report of it."""
+        self.failure_changed = Signal()
 
         self.materials: tuple[HostMaterial, ...] = ()
         self.current: HostMaterial | None = None
@@ -68,6 +73,11 @@ class PanelState:
         self.history = BakeHistory(self.notices)
         self.times = BakeTimes()
         self.effects = Effects()
+
+    def note_failure(self, failure: HostFailure | None) -> None:
+        """Keeps a failure of the application for its report. None: it is forgotten."""
+        self.failure = failure
+        self.failure_changed.emit()
 
     @property
     def verdict(self) -> Verdict | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
-from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.hosts.guarded_host import GuardedHost
+from verdigris.core.hosts.host import BakedResult, HostMaterial
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
@@ -19,7 +20,7 @@ RESULT_FOLDER = "neural"
 class Scene:
     """Reads the scene into the state of the panel, and notes results in the scene."""
 
-    def __init__(self, host: Host, state: PanelState) -> None:
+    def __init__(self, host: GuardedHost, state: PanelState) -> None:
         self.host, self._state = host, state
         self.paint = ScenePaint(host, state.weights, state.notices)
         self._owners = WeightOwners(host, state.weights, state.notices)
@@ -31,6 +32,18 @@ class Scene:
         if state.current is not None and state.current not in state.materials:
             renamed = self._owners.find_renamed(state.current, state.materials)
             state.current = renamed or state.current
+
+    def read_selected(self) -> tuple[HostMaterial, ...]:
+        """The selected materials. Adds the warnings of the scene. A failure of either hides no
+        material."""
+        selected: tuple[HostMaterial, ...] = ()
+        try:
+            selected = self.host.selected_materials()
+            for warning in self.host.scene_warnings():
+                self._state.notices.add(WARNING, warning)
+        except VerdigrisError as failure:
+            self._state.notices.add(WARNING, str(failure))
+        return selected
 
     def own_weights(self) -> None:
         """Shows the painted weights of the chosen material."""

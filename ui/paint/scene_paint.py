@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import HostError, VerdigrisError
-from verdigris.core.hosts.host import NORMAL_WEIGHT, Host, HostMaterial, StopsPainting
+from verdigris.core.hosts.guarded_host import GuardedHost
+from verdigris.core.hosts.host import NORMAL_WEIGHT, Host, HostMaterial
 from verdigris.core.hosts.painted_meshes import Painted, read_painted
 from verdigris.ui.paint.weight_map import WeightMap
 from verdigris.ui.signals import INFO, WARNING, Notices
@@ -18,7 +19,7 @@ from verdigris.ui.signals import INFO, WARNING, Notices
 class ScenePaint:
     """Reads the scene's paint into the panel's map, and starts the application's own brush."""
 
-    def __init__(self, host: Host, weights: WeightMap, notices: Notices) -> None:
+    def __init__(self, host: GuardedHost, weights: WeightMap, notices: Notices) -> None:
         self._host = host
         self._weights = weights
         self._notices = notices
@@ -62,11 +63,10 @@ class ScenePaint:
 
     def stop_brush(self) -> None:
         """Ends the application's own brush."""
-        if isinstance(self._host, StopsPainting):
-            try:
-                self._host.stop_painting()
-            except VerdigrisError as failure:
-                self._notices.add(WARNING, str(failure))
+        try:
+            self._host.stop_painting()
+        except VerdigrisError as failure:
+            self._notices.add(WARNING, str(failure))
 
     def _report(self, failure: VerdigrisError) -> None:
         self._notices.add(WARNING, f"The painted weights of the scene cannot be used: {failure}")

@@ -77,8 +77,8 @@ def test_each_material_has_its_own_weights(session):
     np.testing.assert_array_equal(model.state.weights.values, painted)
     model.choose(second)
     assert (model.state.weights.values == 2).all() and model.state.weights.can_undo
-    model.host.scene_file = lambda: Path("/scene/other.ma")
-    model.host.opened = "second"
+    session.host.scene_file = lambda: Path("/scene/other.ma")
+    session.host.opened = "second"
     model.refresh_materials()
     assert (model.state.weights.values == 1).all()
 
