@@ -22,15 +22,14 @@ from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.common.usd_stages import bound_meshes
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.scene.geometry import (
-    geometry_of,
-    has_material,
+    float_attributes,
+    materials_of,
     mesh_of_object,
     objects,
 )
 from verdigris.plugins.houdini.scene.networks import (
     material_around,
     network_materials,
-    network_warnings,
     shown_on_stages,
     touches,
     with_file_rules,
@@ -47,14 +46,15 @@ from verdigris.plugins.houdini.scene.results import (
 )
 from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
-    library_path,
-    material_library,
-    materials_of_stage,
     mesh_of_lop,
+    selected_stages,
     stage_nodes,
     stage_of,
     stage_warnings,
+    staged_materials,
+    waits_for,
 )
+from verdigris.plugins.houdini.scene.translator import translation
 
 STAGE, NETWORK = "USD stage", "material network"
 
@@ -87,8 +87,7 @@ class HoudiniHost:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())
 
     def scene_warnings(self) -> tuple[str, ...]:
-        of_stages = (line for node in stage_nodes() for line in stage_warnings(node))
-        return (*network_warnings(), *of_stages)
+        return tuple(line for node in stage_nodes() for line in stage_warnings(node))
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
@@ -109,38 +108,48 @@ class HoudiniHost:
     # materials
 
     def materials(self) -> tuple[HostMaterial, ...]:
-        nodes, of_stages = stage_nodes(), []
-        for node in nodes:
-            for path in materials_of_stage(node):
-                name = path.rpartition("/")[2]
-                of_stages.append(HostMaterial(f"{node.path()}{SEPARATOR}{path}", name, STAGE))
+        nodes = stage_nodes()
+        of_stages = [
+            HostMaterial(
+                f"{node.path()}{SEPARATOR}{each.path}",
+                each.path.rpartition("/")[2],
+                STAGE,
+                each.problem,
+            )
+            for node in nodes
+            for each in staged_materials(node)
+        ]
         shown, names = shown_on_stages(nodes), {material.name for material in of_stages}
         of_networks = [
-            HostMaterial(node.path(), node.name(), NETWORK)
-            for node in network_materials()
+            HostMaterial(node.path(), node.name(), NETWORK, problem)
+            for node, problem in network_materials()
             # materials of a Material Library are on its stage
             if not (node.path().startswith(shown) and node.name() in names)
         ]
-        return (*of_networks, *of_stages)
+        # what can be baked comes first
+        return tuple(sorted((*of_networks, *of_stages), key=lambda each: bool(each.problem)))
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
         nodes = hou.selectedNodes()
+        if not nodes:
+            return ()
         selected = {node.path() for node in nodes}
+        # the materials of selected objects
+        for node in nodes:
+            if isinstance(node, hou.ObjNode):
+                selected |= materials_of(node)
+        stages = {node.path() for node in selected_stages()}
         # a selected node of a Material Library stands for the material on the stage
         around = [material_around(node) for node in nodes]
-        if any(isinstance(node, hou.LopNode) for node in nodes):
-            # materials that a LOP reads which writes results
-            selected |= {node.path() for node in stage_nodes()}
         shown = shown_on_stages(stage_nodes())
         names = {node.name() for node in around if node and node.path().startswith(shown)}
-        return tuple(each for each in self.materials() if self._is_selected(each, selected, names))
 
-    def _is_selected(self, material: HostMaterial, selected: set[str], names: set[str]) -> bool:
-        if _is_on_stage(material):
-            return material.name in names or material.key.partition(SEPARATOR)[0] in selected
-        return bool(selected) and (
-            touches(material.key, selected) or bool(selected & set(self.meshes(material)))
-        )
+        def is_selected(material: HostMaterial) -> bool:
+            if _is_on_stage(material):
+                return material.name in names or _split_key(material)[0].path() in stages
+            return touches(material.key, selected)
+
+        return tuple(each for each in self.materials() if is_selected(each))
 
     def identity(self, material: HostMaterial) -> str:
         node, _, path = material.key.partition(SEPARATOR)
@@ -152,9 +161,10 @@ class HoudiniHost:
             node, path = _split_key(material)
             found = convert(stage_of(node), path)
         else:
-            node = require_node(material.key)
-            with material_library(node) as stage:
-                found = convert(stage, library_path(node))
+            with translation(require_node(material.key)) as (library, path):
+                # the stage is kept, without which its prims expire
+                stage = stage_of(library)
+                found = convert(stage, path)
         scene = self.scene_file()
         folders = dict.fromkeys((*([scene.parent] if scene else []), *found.folders))
         notes = found.notes
@@ -168,12 +178,10 @@ class HoudiniHost:
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         if _is_on_stage(material):
             node, path = _split_key(material)
-            bound = bound_meshes(stage_of(node), path)
+            bound = () if waits_for(node) else bound_meshes(stage_of(node), path)
             return tuple(f"{node.path()}{SEPARATOR}{name}" for name in bound)
-        node = require_node(material.key)
-        found = [each.path() for each in objects() if has_material(each, node.path())]
-        selected = {each.path() for each in hou.selectedNodes()}
-        return tuple(sorted(found, key=lambda path: path not in selected))
+        key = require_node(material.key).path()
+        return tuple(each.path() for each in objects() if key in materials_of(each))
 
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
@@ -197,12 +205,7 @@ class HoudiniHost:
             if not found:
                 raise HostError(f"{node.path()} has no mesh {prim_path}: refresh the list")
             return weight_names(found)
-        geometry = geometry_of(node)
-        return tuple(
-            attribute.name()
-            for attribute in (*geometry.pointAttribs(), *geometry.vertexAttribs())
-            if attribute.dataType() == hou.attribData.Float
-        )
+        return float_attributes(node)
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         node_path, _, prim_path = mesh.partition(SEPARATOR)

@@ -2,6 +2,12 @@
 
 Its classes have the methods and arguments that the adapter may use; tests/plugins/test_audit.py
 holds them to the published stubs. Stages are real ones of usd-core.
+
+What it counts and refuses follows the reference of hou: `SopNode.geometry` and `CopNode.geometry`
+cook a node that has not cooked, and so does `LopNode.stage` (`ignore_errors` speaks of the state
+"after cooking"); `OpNode.needsToCook` does not cook; `hipFile.hasUnsavedChanges` is true after any
+change, and `undos.disabler` only keeps changes off the undo stack; a method of a destroyed node
+raises `ObjectWasDeleted`. `Scene.fails` lets any call raise anything.
 """
 
 from __future__ import annotations
@@ -11,7 +17,9 @@ import json
 import posixpath
 import re
 import sys
+from collections import Counter
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +27,8 @@ from typing import Any
 import numpy as np
 from fake_houdini_values import (
     INDIRECT,
+    LICENSES,
+    SUFFIX_OF_LICENSE,
     Attrib,
     ButtonParmTemplate,
     Enum,
@@ -27,6 +37,7 @@ from fake_houdini_values import (
     ParmTemplateGroup,
     Point,
     Prim,
+    SopVerb,
     StringParmTemplate,
     SubnetIndirectInput,
     ToggleParmTemplate,
@@ -38,6 +49,31 @@ from fake_houdini_values import plate as plate
 from fake_maya import StrictModule, forget
 from houdini_nodes import PARMS, SECTIONS
 from pxr import Usd
+
+
+class Nodes(dict):
+    """Nodes by path, which knows the children of each."""
+
+    _tree: dict[str, list[str]] | None = None
+
+    def __setitem__(self, path: str, facts: Any) -> None:
+        self._tree = None
+        super().__setitem__(path, facts)
+
+    def __delitem__(self, path: str) -> None:
+        self._tree = None
+        super().__delitem__(path)
+
+    def pop(self, path: str) -> Any:
+        self._tree = None
+        return super().pop(path)
+
+    def children(self, path: str) -> list[str]:
+        if self._tree is None:
+            self._tree = {}
+            for each in self:
+                self._tree.setdefault(each.rpartition("/")[0], []).append(each)
+        return self._tree.get(path, [])
 
 
 class Scene:
@@ -52,7 +88,14 @@ class Scene:
         self.loaded_files: list[str] = []
         self.home = ""
         self.loop: list[Any] = []
-        self.nodes: dict[str, dict[str, Any]] = {}
+        self.nodes: Nodes = Nodes()
+        # nodes that must cook before they are read, and how often each node has cooked
+        self.stale: set[str] = set()
+        self.cooks: Counter[str] = Counter()
+        self.unsaved = False
+        self.license = "Commercial"
+        # errors that calls raise, by names such as "Parm.set" or "Node.stage"
+        self.fails: dict[str, Exception] = {}
         self.loaded = 0
         self.selection: list[str] = []
         self.undo_stack: list[tuple[str, Any]] = []
@@ -72,6 +115,33 @@ class Scene:
         self.geometries: dict[str, dict[str, Any]] = {}
         self.add_managers()
 
+    def cook(self, path: str) -> None:
+        """Cooks a node, after everything that it reads."""
+        if path not in self.stale:
+            return
+        self.stale.discard(path)
+        self.cooks[path] += 1
+        facts = self.nodes[path]
+        for each in (facts["input"], *facts["refs"]):
+            if each in self.nodes:
+                self.cook(each)
+
+    def touch(self, path: str) -> None:
+        """A node has changed: it must cook, and so must all nodes that read it."""
+        if path in self.stale or self.kind_of(path) not in ("sop", "lop"):
+            return
+        self.stale.add(path)
+        for each, facts in self.nodes.items():
+            if facts["input"] == path or path in facts["refs"]:
+                self.touch(each)
+
+    def redraw(self) -> None:
+        """The viewers cook what they display, once control returns to Houdini."""
+        for path, facts in self.nodes.items():
+            if facts["display"]:
+                self.cook(path)
+        self.cooks.clear()
+
     def add_managers(self) -> None:
         for name in ("stage", "mat", "obj"):
             self.add(f"/{name}", name)
@@ -84,6 +154,9 @@ class Scene:
             "parms": dict(asset["parms"]) if asset else dict.fromkeys(PARMS[kind], ""),
             "data": {},
             "input": "",
+            "refs": [],
+            "comment": "",
+            "hidden": False,
             "display": False,
             "material": False,
             "locked": False,
@@ -121,16 +194,17 @@ class Scene:
         above, around = self.nodes[parent]["type"], self.kind_of(parent)
         if above in ("mat", "matnet", "materiallibrary"):
             return "vop"
-        if above in ("stage", "obj", "topnet"):
-            return {"stage": "lop", "obj": "obj", "topnet": "top"}[above]
+        if above in ("stage", "lopnet", "obj", "topnet"):
+            return {"obj": "obj", "topnet": "top"}.get(above, "lop")
         return "sop" if around == "obj" and above == "geo" else around
 
     def state(self) -> Any:
-        return copy.deepcopy(self.nodes)
+        return Nodes({path: copy.deepcopy(facts) for path, facts in self.nodes.items()})
 
     def change(self, name: str) -> None:
         if name in self.refuses:
             raise OperationFailed(f"{name} failed")
+        self.unsaved = True
         if self.in_group or not self.undos:
             return
         self.undo_stack.append((name, self.state()))
@@ -148,6 +222,10 @@ class OperationFailed(Error):
 
 
 class PermissionError(Error):
+    pass
+
+
+class ObjectWasDeleted(Error):
     pass
 
 
@@ -182,12 +260,19 @@ def make_hou(scene: Scene) -> StrictModule:
         def set(self, value: Any) -> None:
             scene.change("set")
             scene.nodes[self._path]["parms"][self._name] = value
+            scene.touch(self._path)
 
         def rawValue(self) -> str:
             return str(scene.nodes[self._path]["parms"][self._name])
 
         def evalAsString(self) -> str:
             return expanded(self.rawValue(), str(Path(scene.path or "/home").parent))
+
+        def isAtDefault(self) -> bool:
+            return scene.nodes[self._path]["parms"][self._name] == ""
+
+        def name(self) -> str:
+            return self._name
 
         def pressButton(self) -> None:
             definition = scene.definitions[scene.nodes[self._path]["type"]]
@@ -223,6 +308,9 @@ def make_hou(scene: Scene) -> StrictModule:
         def version(self) -> str:
             return str(self._facts["version"])
 
+        def libraryFilePath(self) -> str:
+            return str(self._facts["file"])
+
         def addSection(self, name: str, contents: str = "") -> None:
             assert name in SECTIONS
             self._facts["sections"][name] = contents
@@ -243,7 +331,13 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def save(self, file_name: str, create_backup: bool = True) -> None:
             assert not create_backup
-            Path(file_name).write_text(json.dumps(self._facts))
+            saved_as(file_name).write_text(json.dumps(self._facts))
+
+    def saved_as(file_name: str) -> Path:
+        """The file that Houdini writes. Its suffix ends with that of the license."""
+        if file_name.endswith(".hda"):
+            file_name += SUFFIX_OF_LICENSE.get(scene.license, "nc")
+        return Path(file_name)
 
     class Hda(StrictModule):
         def installFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
@@ -252,7 +346,10 @@ def make_hou(scene: Scene) -> StrictModule:
                 facts = json.loads(Path(file_path).read_text())
             except (OSError, ValueError) as failure:
                 raise OperationFailed(f"{file_path} is no library") from failure
+            if scene.license == "Commercial" and not file_path.endswith(".hda"):
+                raise OperationFailed(f"{file_path} was made with another license")
             scene.definitions[facts["type"]] = facts
+            facts["file"] = file_path
             scene.loaded_files.append(file_path)
 
         def uninstallFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
@@ -277,16 +374,35 @@ def make_hou(scene: Scene) -> StrictModule:
     class Node:
         def __init__(self, path: str) -> None:
             self._path = path
+            self._number = scene.nodes[path]["number"]
 
         @property
         def _facts(self) -> dict[str, Any]:
-            return scene.nodes[self._path]
+            found = scene.nodes.get(self._path)
+            if found is None or found["number"] != self._number:
+                raise ObjectWasDeleted(f"{self._path} was deleted")
+            return found
 
         def path(self) -> str:
+            assert self._facts
             return self._path
 
         def name(self) -> str:
-            return self._path.rpartition("/")[2]
+            return self.path().rpartition("/")[2]
+
+        def comment(self) -> str:
+            return str(self._facts["comment"])
+
+        def setComment(self, comment: str) -> None:
+            scene.change("setComment")
+            self._facts["comment"] = comment
+
+        def hide(self, on: bool) -> None:
+            scene.change("hide")
+            self._facts["hidden"] = on
+
+        def isHidden(self) -> bool:
+            return bool(self._facts["hidden"])
 
         def sessionId(self) -> int:
             return 1000 * scene.loaded + int(self._facts["number"])
@@ -300,31 +416,33 @@ def make_hou(scene: Scene) -> StrictModule:
         def node(self, path: str) -> Any:
             return wrap(posixpath.normpath(posixpath.join(self._path, path)))
 
-        def inputAncestors(self) -> tuple[Any, ...]:
-            found, path = [], self._facts["input"]
-            while path:
-                found.append(wrap(path))
-                path = scene.nodes[path]["input"]
-            return tuple(found)
+        def inputAncestors(self, include_ref_inputs: bool = True) -> tuple[Any, ...]:
+            found: dict[str, None] = {}
+            open_paths = [self._path]
+            while open_paths:
+                facts = scene.nodes[open_paths.pop()]
+                read = (facts["input"], *(facts["refs"] if include_ref_inputs else ()))
+                for path in read:
+                    if path in scene.nodes and path not in found:
+                        found[path] = None
+                        open_paths.append(path)
+            return tuple(map(wrap, found))
 
         def __eq__(self, other: object) -> bool:
-            return isinstance(other, Node) and other.path() == self._path
+            return isinstance(other, Node) and other._path == self._path
 
         def __hash__(self) -> int:
             return hash(self._path)
 
         def children(self) -> tuple[Any, ...]:
-            return tuple(
-                wrap(path) for path in scene.nodes if path.rpartition("/")[0] == self._path
-            )
+            assert self._facts
+            return tuple(map(wrap, scene.nodes.children(self._path)))
 
         def isGenericFlagSet(self, flag: str) -> bool:
-            assert flag == "Material"
-            return bool(self._facts["material"])
+            return bool(self._facts.get(flag.lower()))
 
         def setGenericFlag(self, flag: str, value: bool) -> None:
-            assert flag == "Material"
-            self._facts["material"] = value
+            self._facts[flag.lower()] = value
 
         def createNode(self, kind: str, name: str) -> Any:
             scene.change("createNode")
@@ -335,7 +453,9 @@ def make_hou(scene: Scene) -> StrictModule:
             path, number = f"{self._path}/{name}", 1
             while path in scene.nodes:
                 path, number = f"{self._path}/{name}{number}", number + 1
-            return wrap(scene.add(path, kind))
+            made = wrap(scene.add(path, kind))
+            scene.touch(path)
+            return made
 
         def destroy(self) -> None:
             scene.change("destroy")
@@ -346,6 +466,7 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.change("setInput")
             assert index == 0
             self._facts["input"] = node.path()
+            scene.touch(self._path)
 
         def inputs(self) -> tuple[Any, ...]:
             return tuple(wrap(path) for path in (self._facts["input"],) if path)
@@ -373,6 +494,10 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.current = self._path
 
     class OpNode(Node):
+        def needsToCook(self) -> bool:
+            assert self._facts
+            return self._path in scene.stale
+
         def createDigitalAsset(
             self,
             name: str = "",
@@ -405,8 +530,10 @@ def make_hou(scene: Scene) -> StrictModule:
                 "parms": {},
                 "contents": inner,
             }
-            Path(hda_file_name).write_text(json.dumps(scene.definitions[name]))
-            scene.loaded_files.append(hda_file_name)
+            file = saved_as(hda_file_name)
+            scene.definitions[name]["file"] = file.as_posix()
+            file.write_text(json.dumps(scene.definitions[name]))
+            scene.loaded_files.append(file.as_posix())
             self._facts["type"] = name
             return wrap(self._path)
 
@@ -439,6 +566,8 @@ def make_hou(scene: Scene) -> StrictModule:
             self._facts["display"] = on
 
         def stage(self) -> Any:
+            assert self._facts
+            scene.cook(self._path)
             if self._facts["type"] == "materiallibrary" and self._facts["parms"]["matnode1"]:
                 parms = self._facts["parms"]
                 text = scene.stages[parms["matnode1"]]
@@ -476,6 +605,9 @@ def make_hou(scene: Scene) -> StrictModule:
             found = [each for each in self.children() if scene.nodes[each.path()]["display"]]
             return found[0] if found else None
 
+        def isObjectDisplayed(self) -> bool:
+            return bool(self._facts.get("shown", True))
+
         def worldTransform(self) -> Any:
             return Matrix(self._facts.get("transform"))
 
@@ -490,7 +622,12 @@ def make_hou(scene: Scene) -> StrictModule:
         def setRenderFlag(self, on: bool) -> None:
             scene.change("setRenderFlag")
 
+        def isDisplayFlagSet(self) -> bool:
+            return bool(self._facts["display"])
+
         def geometry(self) -> Any:
+            assert self._facts
+            scene.cook(self._path)
             node = self
             ones = {}
             while node._facts["input"]:
@@ -555,7 +692,7 @@ def make_hou(scene: Scene) -> StrictModule:
             return LopNetwork(path)
         kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode, "top": TopNode}
         # a network inside of another context is a plain operator
-        is_network = scene.nodes[path]["type"] in ("matnet",)
+        is_network = scene.nodes[path]["type"] in ("matnet", "lopnet")
         return OpNode(path) if is_network else kinds.get(scene.kind_of(path), OpNode)(path)
 
     class OpNodeType:
@@ -582,7 +719,9 @@ def make_hou(scene: Scene) -> StrictModule:
         def nodeType(self, name: str) -> Any:
             known = {
                 "matnet": ("obj", "sop", "lop", "vop", "top"),
+                "lopnet": ("obj", "sop", "lop", "top"),
                 "geo": ("obj",),
+                "material": ("sop",),
                 "materiallibrary": ("lop",),
                 **{each: (facts["context"],) for each, facts in scene.definitions.items()},
             }
@@ -590,7 +729,18 @@ def make_hou(scene: Scene) -> StrictModule:
                 OpNodeType(self._category, name) if self._category in known.get(name, ()) else None
             )
 
+        def nodeVerb(self, name: str) -> Any:
+            # SideFX, "Programmatic geometry with verbs": not every node has one
+            return SopVerb() if (self._category, name) == ("sop", "attribpromote") else None
+
+    class Text(StrictModule):
+        def expandString(self, str: str) -> str:
+            return expanded(str, Path(scene.path or "/home").parent.as_posix())
+
     class HipFile(StrictModule):
+        def hasUnsavedChanges(self) -> bool:
+            return scene.unsaved
+
         def isNewFile(self) -> bool:
             return not scene.path
 
@@ -604,20 +754,21 @@ def make_hou(scene: Scene) -> StrictModule:
             if text == "broken":
                 raise OperationFailed("not a hip file")
             if text.startswith("{"):
-                scene.nodes = json.loads(text)
-            scene.path = file_name
+                scene.nodes = Nodes(json.loads(text))
+            scene.path, scene.unsaved = file_name, False
             scene.loaded += 1
 
         def save(self) -> None:
             if "save" in scene.refuses:
                 raise OperationFailed("the disk is full")
             scene.saved.append(scene.state())
+            scene.unsaved = False
             if scene.path:
                 Path(scene.path).write_text(json.dumps(scene.nodes, default=list))
 
         def clear(self, suppress_save_prompt: bool) -> None:
-            scene.path = ""
-            scene.nodes = {}
+            scene.path, scene.unsaved = "", False
+            scene.nodes = Nodes()
             scene.add_managers()
 
     class Undos(StrictModule):
@@ -708,8 +859,26 @@ def make_hou(scene: Scene) -> StrictModule:
         def interfaces(self) -> dict[str, Any]:
             return scene.interfaces
 
+    def guarded(name: str, method: Any) -> Any:
+        @wraps(method)
+        def call(*given: Any, **named: Any) -> Any:
+            if scene.fails and name in scene.fails:
+                raise scene.fails[name]
+            return method(*given, **named)
+
+        return call
+
+    def guard(name: str, kind: Any) -> None:
+        for method, function in list(vars(kind).items()):
+            if callable(function) and not method.startswith("_"):
+                setattr(kind, method, guarded(f"{name}.{method}", function))
+
     def teach(**names: Any) -> None:
         for name, value in names.items():
+            if isinstance(value, type) and value.__qualname__.startswith("make_hou"):
+                guard(name, value)
+            elif type(value).__qualname__.startswith("make_hou"):
+                guard(name, type(value))
             setattr(hou, name, value)
 
     teach(
@@ -728,6 +897,8 @@ def make_hou(scene: Scene) -> StrictModule:
             for name in ("Obj", "Sop", "Lop", "Vop", "Top", "Manager")
         },
         objNodeTypeCategory=lambda: OpNodeTypeCategory("obj"),
+        sopNodeTypeCategory=lambda: OpNodeTypeCategory("sop"),
+        SopVerb=SopVerb,
         lopNodeTypeCategory=lambda: OpNodeTypeCategory("lop"),
         Geometry=Geometry,
         Attrib=Attrib,
@@ -738,7 +909,11 @@ def make_hou(scene: Scene) -> StrictModule:
         SceneViewer=SceneViewer,
         OperationFailed=OperationFailed,
         PermissionError=PermissionError,
+        ObjectWasDeleted=ObjectWasDeleted,
         Error=Error,
+        text=Text("hou.text"),
+        licenseCategory=lambda: scene.license,
+        licenseCategoryType=Enum(*LICENSES),
         hipFile=HipFile("hou.hipFile"),
         undos=Undos("hou.undos"),
         pypanel=Pypanel("hou.pypanel"),
@@ -750,8 +925,10 @@ def make_hou(scene: Scene) -> StrictModule:
         ViewportVisualizerType=ViewportVisualizerType,
         viewportVisualizers=ViewportVisualizers("hou.viewportVisualizers"),
         viewportVisualizerCategory=Enum("Node"),
-        nodeFlag=Enum("Material"),
-        attribData=Enum("Float"),
+        nodeFlag=Enum("Material", "DisplayComment"),
+        attribData=Enum("Float", "String"),
+        attribType=Enum("Point", "Prim"),
+        primType=Enum("Polygon"),
         paneTabType=Enum("SceneViewer", "PythonPanel"),
         node=wrap,
         nodeBySessionId=lambda session_id: next(

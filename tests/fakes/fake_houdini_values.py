@@ -8,6 +8,11 @@ import numpy as np
 from houdini_nodes import VISUALIZER
 
 INDIRECT = "<input 0>"
+# hou.licenseCategoryType. Tools that ship assets add these letters to `.hda` and `.hip` by
+# licenseCategory(), and `nc` for all others; SideFX' page "Houdini Engine: Licensing" calls assets
+# of Indie `*lc`.
+LICENSES = ("Commercial", "Indie", "Education", "ApprenticeHD", "Apprentice")
+SUFFIX_OF_LICENSE = {"Commercial": "", "Indie": "lc"}
 
 
 class Enum:
@@ -135,7 +140,10 @@ class Attrib:
         return int(self._values.shape[1])
 
     def dataType(self) -> str:
-        return "Float"
+        return "Float" if isinstance(self._values, np.ndarray) else "String"
+
+    def strings(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._values))
 
 
 class Point:
@@ -155,22 +163,54 @@ class Vertex:
 
 
 class Prim:
-    def __init__(self, points: list[int]) -> None:
-        self._points = points
+    def __init__(self, points: list[int], kind: str, counts: dict[str, int]) -> None:
+        self._points, self._kind, self._counts = points, kind, counts
+
+    def type(self) -> str:
+        return self._kind
 
     def numVertices(self) -> int:
         return len(self._points)
 
     def vertices(self) -> Any:
+        self._counts["vertices"] = self._counts.get("vertices", 0) + len(self._points)
         return iter([Vertex(point) for point in self._points])
 
 
 class Geometry:
-    def __init__(self, data: dict[str, Any]) -> None:
-        self._data = data
+    """Geometry of a node, which cannot be changed, or a frozen copy.
+
+    The reference of hou.Geometry: vertices have no array of their points; attributes have arrays.
+    """
+
+    def __init__(self, data: dict[str, Any], is_frozen: bool = False) -> None:
+        self._data, self._is_frozen = data, is_frozen
+        self.is_counted = True
+
+    def freeze(self) -> Geometry:
+        """A copy that is not linked to its node, and may be changed."""
+        parts = {name: dict(self._data[name]) for name in ("points", "vertices", "prims")}
+        return Geometry({**self._data, **parts, "counts": self._counts}, is_frozen=True)
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        return self._data.setdefault("counts", {})
+
+    def _kinds(self) -> list[str]:
+        return self._data.get("kinds") or ["Polygon"] * len(self._data["faces"])
 
     def prims(self) -> tuple[Prim, ...]:
-        return tuple(Prim(points) for points in self._data["faces"])
+        faces = zip(self._data["faces"], self._kinds(), strict=True)
+        return tuple(Prim(points, kind, self._counts) for points, kind in faces)
+
+    def pointCount(self) -> int:
+        return len(self._data["points"]["P"])
+
+    def primCount(self) -> int:
+        return len(self._data["faces"])
+
+    def countPrimType(self, type_or_name: str) -> int:
+        return self._kinds().count(type_or_name)
 
     def _find(self, kind: str, name: str) -> Attrib | None:
         found = self._data[kind].get(name)
@@ -183,7 +223,7 @@ class Geometry:
         return self._find("vertices", name)
 
     def findPrimAttrib(self, name: str) -> Attrib | None:
-        return None if name not in self._data["prims"] else Attrib(name, np.zeros((1, 1)))
+        return self._find("prims", name)
 
     def pointAttribs(self) -> tuple[Attrib, ...]:
         return tuple(Attrib(*each) for each in self._data["points"].items())
@@ -197,8 +237,57 @@ class Geometry:
     def vertexFloatAttribValuesAsString(self, name: str) -> bytes:
         return bytes(self._data["vertices"][name].astype(np.float32).tobytes())
 
+    def vertexIntAttribValuesAsString(self, name: str) -> bytes:
+        return bytes(self._data["vertices"][name].astype(np.int32).tobytes())
+
     def primStringAttribValues(self, name: str) -> tuple[str, ...]:
         return tuple(self._data["prims"][name])
+
+    def addAttrib(self, type: str, name: str, default_value: Any) -> None:
+        assert self._is_frozen, "hou.GeometryPermissionError"
+        self.is_counted = False
+        assert default_value == 0
+        kind, count = {
+            "Point": ("points", self.pointCount()), "Prim": ("prims", self.primCount())
+        }[type]  # fmt: skip
+        self._data[kind][name] = np.zeros((count, 1), np.int32)
+
+    def setPointIntAttribValuesFromString(self, name: str, values: bytes) -> None:
+        assert self._is_frozen and name in self._data["points"]
+        self._data["points"][name] = np.frombuffer(values, np.int32)[:, None]
+
+    def setPrimIntAttribValuesFromString(self, name: str, values: bytes) -> None:
+        assert self._is_frozen and name in self._data["prims"]
+        self._data["prims"][name] = np.frombuffer(values, np.int32)[:, None]
+
+    def incrementAllDataIds(self) -> None:
+        """The reference of hou.Geometry wants it after changes, before a verb runs."""
+        self.is_counted = True
+
+
+class SopVerb:
+    """Attribute Promote. SOP_AttribPromote.proto.h of the HDK has its parameters: the classes are
+    detail 0, primitive 1, point 2 and vertex 3."""
+
+    def __init__(self) -> None:
+        self._parms: dict[str, Any] = {"inclass": 2, "outclass": 0, "deletein": True}
+
+    def setParms(self, parms: dict[str, Any]) -> None:
+        assert set(parms) <= {"inname", "inclass", "outclass", "method", "deletein"}
+        self._parms |= parms
+
+    def execute(self, dest: Geometry, inputs: list[Geometry]) -> None:
+        (source,) = inputs
+        assert source.is_counted
+        dest._data = source.freeze()._data
+        kind, name = {1: "prims", 2: "points"}[self._parms["inclass"]], self._parms["inname"]
+        assert self._parms["outclass"] == 3
+        values, faces = dest._data[kind][name], dest._data["faces"]
+        counts = [len(points) for points in faces]
+        chosen = np.concatenate(faces) if kind == "points" else np.repeat(range(len(faces)), counts)
+        dest._data["vertices"][name] = values[chosen]
+        if self._parms["deletein"]:
+            del dest._data[kind][name]
 
 
 def plate() -> dict[str, Any]:

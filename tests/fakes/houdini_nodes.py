@@ -25,10 +25,14 @@ NODES = {
     "matnet": NodeKind("documented for each context; scripts create it in /obj and in geometry"),
     "subnet": NodeKind("documented for each context; one of LOPs contains output0"),
     "output": NodeKind("lop/output"),
+    "lopnet": NodeKind("obj/lopnet; thumbnail tools make one in /obj for a Material Library"),
     "null": NodeKind("documented for each context"),
     # objects and geometry
     "geo": NodeKind("obj/geo; exporters read the path of the material", ("shop_materialpath",)),
     "grid": NodeKind("sop/grid"),
+    "material": NodeKind(
+        "sop/material; scripts set shop_materialpath1", ("num_materials", "shop_materialpath1")
+    ),
     "uvtexture": NodeKind("sop/uvtexture"),
     "attribcreate": NodeKind(
         "sop/attribcreate; tools that prepare attributes for painting set these",
@@ -67,6 +71,14 @@ NODES = {
     "usdpreviewsurface": NodeKind("vop/usdpreviewsurface"),
     "kma_hair": NodeKind("vop/kma_hair"),
     "collect": NodeKind("vop/collect"),
+    # builders of other renderers, as tools that write materials for all of them make these
+    **{
+        name: NodeKind("made in /mat by material converters and libraries of studios")
+        for name in (
+            *("redshift_vopnet", "vray_vop_material", "pxrmaterialbuilder", "octane_vopnet"),
+            *("arnold_materialbuilder", "materialbuilder"),
+        )
+    },
     "subnetconnector": NodeKind("vop/subnetconnector"),
     # not a type: the spare parameters of a subnet that is a builder. Scripts that recreate the
     # Karma builder set shader_rendercontextname to kma, those of the MaterialX builder to mtlx

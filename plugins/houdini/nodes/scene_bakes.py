@@ -17,7 +17,7 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.houdini.adapter import NETWORK, STAGE, HoudiniHost
 from verdigris.plugins.houdini.nodes import bake_lop
-from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
+from verdigris.plugins.houdini.scene.nodes import cooking, refuse_locked, set_text, undo_step
 from verdigris.plugins.houdini.scene.results import record
 from verdigris.plugins.houdini.scene.stage import SEPARATOR, materials_of_stage
 
@@ -139,10 +139,13 @@ class NodeBake:
     def read(self) -> tuple[HostDocument, NDArray[np.float32] | None]:
         host = HoudiniHost()
         try:
-            document = host.document(self.material)
-            painted = (
-                find_painted(host, self.material, self._weight_set) if self._weight_set else None
-            )
+            with cooking():
+                document = host.document(self.material)
+                painted = (
+                    find_painted(host, self.material, self._weight_set)
+                    if self._weight_set
+                    else None
+                )
         except hou.Error as failure:
             raise HostError(f"{self.name}: Houdini reports: {failure}") from None
         return document, None if painted is None else painted.weights

@@ -11,6 +11,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
 from verdigris.core.geometry.polygons import triangulate
 from verdigris.core.hosts.host import HostMesh
+from verdigris.plugins.houdini.scene.nodes import is_ready, text_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,45 +20,97 @@ if TYPE_CHECKING:
 
 _ASSIGNED = "shop_materialpath"
 _OBJECT_PATH, _GEOMETRY = "/obj", "geo"
+_MATERIAL_NODE, _COUNT_OF_MATERIALS = "material", "num_materials"
+_BRUSH, _PAINTED = "attribpaint", "attribname1"
+# Attribute Promote: its classes of attributes, and the attributes that it moves to vertices.
+_OF_PRIMITIVES, _OF_POINTS, _OF_VERTICES = 1, 2, 3
+_POINT, _PRIMITIVE = "verdigris_point", "verdigris_primitive"
 
 
-def objects() -> list[hou.Node]:
-    """The objects of the scene that may have geometry, also in subnets."""
+def objects() -> list[hou.ObjNode]:
+    """The objects of the scene that may have geometry, also in subnets: selected ones first, then
+    displayed ones."""
     network = hou.node(_OBJECT_PATH)
     found = {node.path(): node for node in (network.children() if network is not None else ())}
     kind = hou.objNodeTypeCategory().nodeType(_GEOMETRY)
     for node in kind.instances() if kind is not None else ():
         found.setdefault(node.path(), node)
-    return list(found.values())
+    selected = {node.path() for node in hou.selectedNodes()}
+
+    def place(item: tuple[str, hou.ObjNode]) -> tuple[bool, bool]:
+        return item[0] not in selected, not item[1].isObjectDisplayed()
+
+    there = [(path, node) for path, node in found.items() if isinstance(node, hou.ObjNode)]
+    return [node for _, node in sorted(there, key=place)]
 
 
-def has_material(node: hou.Node, material: str) -> bool:
-    """Whether an object or some of its polygons have a material of a network."""
-    if not isinstance(node, hou.ObjNode) or node.displayNode() is None:
-        return False
-    parm = node.parm(_ASSIGNED)
-    if parm is not None and _is_path_of(node, parm.evalAsString(), material):
-        return True
-    geometry = display_node(node).geometry()
-    if geometry is None or geometry.findPrimAttrib(_ASSIGNED) is None:
-        return False
-    assigned = set(geometry.primStringAttribValues(_ASSIGNED))
-    return any(_is_path_of(node, path, material) for path in assigned)
+def materials_of(node: hou.ObjNode) -> set[str]:
+    """The paths of the materials on an object and on its polygons. An object that has to cook
+    answers by its parameters and its Material nodes."""
+    shown = _shown_sop(node)
+    if shown is None:
+        return set()
+    written = [(node, node.parm(_ASSIGNED))]
+    found: set[str] = set()
+    geometry = _ready_geometry(shown)
+    if geometry is not None:
+        attribute = geometry.findPrimAttrib(_ASSIGNED)
+        for text in attribute.strings() if attribute is not None else ():
+            found.add(_absolute(node, text))
+    else:
+        for each in (shown, *shown.inputAncestors()):
+            if each.type().name() == _MATERIAL_NODE:
+                count = each.parm(_COUNT_OF_MATERIALS)
+                most = max(1, count.evalAsInt() if count is not None else 1)
+                written += [(each, each.parm(f"{_ASSIGNED}{i}")) for i in range(1, most + 1)]
+    for owner, parm in written:
+        if parm is not None:
+            found.add(_absolute(owner, text_of(parm)))
+    return found - {""}
 
 
-def _is_path_of(node: hou.Node, path: str, material: str) -> bool:
-    """Whether a path is that of the material. It may be relative to the object."""
-    if path == material:
-        return True
+def _ready_geometry(shown: hou.SopNode) -> hou.Geometry | None:
+    """The geometry of a node, unless the node has to cook or is in error."""
+    try:
+        return shown.geometry() if is_ready(shown) else None
+    except hou.Error:
+        return None
+
+
+def _absolute(node: hou.Node, path: str) -> str:
+    """The path of a material, which may be relative to the node that names it."""
     if not path or path.startswith("/"):
-        return False
+        return path
     found = node.node(path)
-    return found is not None and bool(found.path() == material)
+    return str(found.path()) if found is not None else ""
+
+
+def _shown_sop(container: Any) -> hou.SopNode | None:
+    shown = container.displayNode() if isinstance(container, hou.ObjNode) else None
+    return shown if isinstance(shown, hou.SopNode) else None
+
+
+def float_attributes(node: hou.ObjNode) -> tuple[str, ...]:
+    """The float attributes of points and vertices. An object that has to cook names those that
+    its brushes paint."""
+    shown = display_node(node)
+    if not is_ready(shown):
+        brushes = [
+            each for each in (shown, *shown.inputAncestors()) if each.type().name() == _BRUSH
+        ]
+        names = [text_of(each.parm(_PAINTED)) for each in brushes]
+        return tuple(dict.fromkeys(name for name in names if name))
+    geometry = geometry_of(node)
+    return tuple(
+        attribute.name()
+        for attribute in (*geometry.pointAttribs(), *geometry.vertexAttribs())
+        if attribute.dataType() == hou.attribData.Float
+    )
 
 
 def display_node(container: Any) -> hou.SopNode:
     """The display node of an object."""
-    shown = container.displayNode() if isinstance(container, hou.ObjNode) else None
+    shown = _shown_sop(container)
     if shown is None:
         raise HostError(f"{container.path()} shows no geometry: set a display flag inside it")
     return shown
@@ -65,7 +118,11 @@ def display_node(container: Any) -> hou.SopNode:
 
 def geometry_of(container: Any) -> hou.Geometry:
     """The geometry of the display node of an object."""
-    found = display_node(container).geometry()
+    shown = display_node(container)
+    try:
+        found = shown.geometry()
+    except hou.Error as failure:
+        raise HostError(f"{shown.path()} does not cook: {failure}") from None
     if found is None:
         raise HostError(f"{container.path()} does not cook: see the errors inside it")
     return found
@@ -74,24 +131,28 @@ def geometry_of(container: Any) -> hou.Geometry:
 def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMesh:
     """Reads the polygons of an object. If `material` is given, only polygons with it."""
     name, geometry = node.path(), geometry_of(node)
-    polygons = geometry.prims()
-    counts = np.array([prim.numVertices() for prim in polygons], np.int64)
-    # hou has no array with these numbers; this is the only loop over vertices
-    points = np.array(
-        [vertex.point().number() for prim in polygons for vertex in prim.vertices()], np.int64
-    )
+    points, primitives = _topology(geometry)
+    total = geometry.primCount()
+    counts = np.bincount(primitives, minlength=total)
     position = _of_points(geometry, "P", 3)
     corners, faces = triangle_corners(counts, position[points])
-    notes: tuple[str, ...] = ()
+    notes = []
+    if geometry.countPrimType(hou.primType.Polygon) != total:
+        flat = np.array([each.type() == hou.primType.Polygon for each in geometry.prims()])
+        corners, faces = corners[flat[faces]], faces[flat[faces]]
+        notes.append(
+            f"{name}: {int((~flat).sum())} of {total} primitives are no polygons, and were left "
+            "out: add an Unpack or a Convert"
+        )
     if material and geometry.findPrimAttrib(_ASSIGNED) is not None:
         assigned = geometry.primStringAttribValues(_ASSIGNED)
-        ours = {path for path in set(assigned) if _is_path_of(node, path, material)}
+        ours = {path for path in set(assigned) if _absolute(node, path) == material}
         if ours:
             kept = np.array([path in ours for path in assigned])
             corners = corners[kept[faces]]
             others = int((~kept).sum())
             if others:
-                notes = (f"{name}: {others} of {len(counts)} faces have another material",)
+                notes.append(f"{name}: {others} of {total} faces have another material")
     if not len(corners):
         raise HostError(f"{name} has no polygons: convert it to polygons")
     to_world = np.array(node.worldTransform().asTuple(), np.float64).reshape(4, 4)
@@ -113,8 +174,37 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
         normals,
         np.ascontiguousarray(uv[:, :2])[corners],
         None if weights is None else weights.mean(1, dtype=np.float32)[corners],
-        notes,
+        tuple(notes),
     )
+
+
+def _topology(geometry: hou.Geometry) -> tuple[Ints, Ints]:
+    """The point and the primitive of each vertex.
+
+    hou has no arrays with them, but with attributes: numbers of points and primitives are promoted
+    to vertices on a copy.
+    """
+    copy = geometry.freeze()
+    places = (
+        (_POINT, hou.attribType.Point, _OF_POINTS, copy.pointCount()),
+        (_PRIMITIVE, hou.attribType.Prim, _OF_PRIMITIVES, copy.primCount()),
+    )
+    for name, kind, _, count in places:
+        copy.addAttrib(kind, name, 0)
+        numbers = np.arange(count, dtype=np.int32).tobytes()
+        if kind == hou.attribType.Point:
+            copy.setPointIntAttribValuesFromString(name, numbers)
+        else:
+            copy.setPrimIntAttribValuesFromString(name, numbers)
+    # verbs trust these numbers of changes
+    copy.incrementAllDataIds()
+    verb = hou.sopNodeTypeCategory().nodeVerb("attribpromote")
+    for name, _, kind, _ in places:
+        verb.setParms({"inname": name, "inclass": kind, "outclass": _OF_VERTICES})
+        verb.execute(copy, [copy])
+    found = [copy.vertexIntAttribValuesAsString(name) for name, *_ in places]
+    points, primitives = (np.frombuffer(data, np.int32).astype(np.int64) for data in found)
+    return points, primitives
 
 
 def _normal_matrix(turn: NDArray[np.float64]) -> NDArray[np.float64]:

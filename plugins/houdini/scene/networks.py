@@ -9,38 +9,53 @@ import hou
 
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX
 from verdigris.core.material.graph.colour_spaces import name_in_materialx
-from verdigris.plugins.common.usd_stages import listed
+from verdigris.plugins.houdini.scene.nodes import instances
+from verdigris.plugins.houdini.scene.translator import TRANSLATOR
 
-MATERIAL_PATH = "/mat"
-# Nodes of every context that contain materials.
-_NETWORKS = ("matnet", "materiallibrary")
+# Networks that hold materials: managers, and nodes of every context.
+_MANAGERS = ("/mat", "/shop")
+_NETWORKS = ("matnet", "shopnet", "materiallibrary", "editmaterial", "componentmaterial")
 _SUBNET, _COLLECT = "subnet", "collect"
 # Nodes that MaterialX defines, and those that only Karma has, which are refused by name and not
-# silently.
-_PREFIXES = ("mtlx", "usdpreviewsurface", "kma_")
+# silently. Houdini shows the Principled Shader to USD as a preview surface.
+_PREFIXES = ("mtlx", "usd", "kma_", "principledshader")
+# Builders and shaders of renderers by the start of their types, as the renderers' plug-ins and the
+# tools of studios name them.
+_RENDERERS = {
+    "redshift": "Redshift",
+    "rs_usd": "Redshift",
+    "pxr": "RenderMan",
+    "octane": "Octane",
+    "vray": "V-Ray",
+    "arnold": "Arnold",
+    "3delight": "3Delight",
+    "materialbuilder": "Mantra",
+    "vopmaterial": "Mantra",
+    "classicshader": "Mantra",
+}
 # Houdini's renderers read texels of other types, numbers and vectors, as they are.
 _COLOURS = ("color3", "color4")
 _AUTOMATIC = ("", "auto", "automatic")
 
 
-def network_materials() -> list[hou.Node]:
-    """The materials of /mat, of all material networks and of all Material Libraries."""
-    return [node for node in _all_materials() if _has_materialx(node)]
+def network_materials() -> list[tuple[hou.Node, str]]:
+    """The materials of all networks that hold materials, with the reason if one cannot be baked. A
+    reason inside of a locked asset is none of the artist's business."""
+    found = [(node, _problem(node)) for node in _all_materials()]
+    return [each for each in found if not (each[1] and each[0].isInsideLockedHDA())]
 
 
-def network_warnings() -> list[str]:
-    """A warning about materials that have no MaterialX."""
-    bare = [
-        node.path()
-        for node in _all_materials()
-        if not _has_materialx(node) and not node.isInsideLockedHDA()
-    ]
-    if not bare:
-        return []
-    return [
-        f"these materials have no MaterialX surface: {listed(bare)}. Use a MaterialX shader, a "
-        "Karma Material Builder or a USD Preview Surface to bake them."
-    ]
+def _problem(node: hou.Node) -> str:
+    if _has_materialx(node):
+        return ""
+    kinds = [each.type().name().lower() for each in (node, *node.children())]
+    for start, renderer in _RENDERERS.items():
+        if any(kind.startswith(start) for kind in kinds):
+            return f"is a material of {renderer}: {_REMEDY}"
+    return f"has no MaterialX surface: {_REMEDY}"
+
+
+_REMEDY = "build it with MtlX nodes, in a Karma Material Builder for example"
 
 
 def shown_on_stages(nodes: Iterable[hou.LopNode]) -> tuple[str, ...]:
@@ -79,14 +94,13 @@ def _all_materials() -> Iterator[hou.Node]:
 
 
 def _networks() -> Iterator[hou.Node]:
-    network = hou.node(MATERIAL_PATH)
-    if network is not None:
-        yield network
-    for category in hou.nodeTypeCategories().values():
-        for name in _NETWORKS:
-            kind = category.nodeType(name)
-            if kind is not None:
-                yield from kind.instances()
+    for path in _MANAGERS:
+        network = hou.node(path)
+        if network is not None:
+            yield network
+    for network in instances(*_NETWORKS):
+        if network.parent().name() != TRANSLATOR:
+            yield network
 
 
 def _materials_in(network: hou.Node) -> Iterator[hou.Node]:

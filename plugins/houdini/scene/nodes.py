@@ -12,6 +12,8 @@ import hou
 from verdigris.core.base.errors import HostError
 
 _SPECIAL = re.compile(r"[\\$`]")
+# Whether reads may cook, because an artist has asked for them.
+_requests = 0
 
 
 def require_node(path: str) -> Any:
@@ -20,6 +22,40 @@ def require_node(path: str) -> Any:
     if node is None:
         raise HostError(f"{path} is not in the scene: refresh the list")
     return node
+
+
+@contextmanager
+def cooking() -> Iterator[None]:
+    """Reads inside cook what they need, as in a bake that an artist starts."""
+    global _requests
+    _requests += 1
+    try:
+        yield
+    finally:
+        _requests -= 1
+
+
+def is_ready(node: hou.OpNode) -> bool:
+    """Whether a node may be read now. With a window, lists cook nothing: a simulation may stand
+    behind any node."""
+    return bool(_requests) or not hou.isUIAvailable() or not node.needsToCook()
+
+
+def instances(*types: str) -> Iterator[hou.Node]:
+    """All nodes of the types with these names, in every context."""
+    for category in hou.nodeTypeCategories().values():
+        for name in types:
+            kind = category.nodeType(name)
+            if kind is not None:
+                yield from kind.instances()
+
+
+def text_of(parm: hou.Parm) -> str:
+    """The text of a parameter; empty if its expression fails."""
+    try:
+        return str(parm.evalAsString())
+    except hou.Error:
+        return ""
 
 
 def refuse_locked(node: hou.Node) -> None:

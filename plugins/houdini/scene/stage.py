@@ -2,32 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import hou
 
-from verdigris.core.base.errors import HostError
+from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.hosts.host import HostMesh
-from verdigris.core.material.usd.usdshade import has_surface, list_materials
+from verdigris.core.material.usd.usdshade import convert, has_surface, list_materials
 from verdigris.plugins.common.usd_stages import listed, mesh_of_stage
 from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
+from verdigris.plugins.houdini.scene.nodes import instances, is_ready
+from verdigris.plugins.houdini.scene.translator import TRANSLATOR
 
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
-_TEMPORARY_PREFIX = "/materials/"
+_NETWORK = "lopnet"
+# What stages had when they were last read, by the LOP: the names stay while a LOP waits for a cook.
+_known: dict[int, tuple[Staged, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A material on a stage."""
+
+    path: str
+    problem: str = ""
+    """Why it cannot be baked."""
 
 
 def stage_nodes() -> list[hou.LopNode]:
-    """The selected LOPs, or the display node of /stage."""
-    selected = [node for node in hou.selectedNodes() if isinstance(node, hou.LopNode)]
-    if selected:
-        return [_before_result(node) for node in selected]
-    network = hou.node(STAGE_PATH)
-    shown = network.displayNode() if network is not None and network.children() else None
-    return [_before_result(shown)] if shown is not None else []
+    """In each LOP network, the selected LOPs, or else the displayed one."""
+    selected: dict[str, list[hou.LopNode]] = {}
+    for node in hou.selectedNodes():
+        if isinstance(node, hou.LopNode):
+            selected.setdefault(_network_of(node).path(), []).append(node)
+    found = []
+    for network in _lop_networks():
+        chosen = selected.pop(network.path(), None)
+        shown = (node for node in network.children() if _is_displayed(node))
+        found += chosen or list(shown)[:1]
+    found += [node for nodes in selected.values() for node in nodes]
+    return list(dict.fromkeys(map(_before_result, found)))
+
+
+def selected_stages() -> list[hou.LopNode]:
+    """The nodes of stages that are selected, or that a selected LOP reads which writes results."""
+    chosen = [node for node in hou.selectedNodes() if isinstance(node, hou.LopNode)]
+    return [_before_result(node) for node in chosen]
+
+
+def _lop_networks() -> list[hou.Node]:
+    found = [hou.node(STAGE_PATH), *instances(_NETWORK)]
+    return [each for each in found if each is not None and each.name() != TRANSLATOR]
+
+
+def _network_of(node: hou.Node) -> hou.Node:
+    """The LOP network around a LOP, which may be in subnets."""
+    while isinstance(node, hou.LopNode):
+        node = node.parent()
+    return node
+
+
+def _is_displayed(node: hou.Node) -> bool:
+    return isinstance(node, hou.LopNode) and bool(node.isDisplayFlagSet())
 
 
 def _before_result(node: hou.LopNode) -> hou.LopNode:
@@ -48,17 +87,41 @@ def stage_of(node: hou.LopNode) -> Any:
         raise HostError(f"{node.path()} is not a LOP: select a node of a stage")
     try:
         stage = node.stage()
-    except hou.OperationFailed as failure:
+    except hou.Error as failure:
         raise HostError(f"{node.path()} does not cook: {failure}") from None
     if stage is None:
         raise HostError(f"{node.path()} has no stage: see the errors on the node")
     return stage
 
 
+def waits_for(node: hou.LopNode) -> str:
+    """What a LOP waits for that lists do not cook; empty if it can be read. A selected LOP is
+    cooked, unless geometry has to cook for it."""
+    if is_ready(node):
+        return ""
+    if node in selected_stages():
+        heavy = [
+            each.path()
+            for each in node.inputAncestors()
+            if not isinstance(each, (hou.LopNode, hou.VopNode)) and _must_cook(each)
+        ]
+        return listed(heavy)
+    return str(node.path())
+
+
+def _must_cook(node: hou.Node) -> bool:
+    return isinstance(node, hou.OpNode) and bool(node.needsToCook())
+
+
 def stage_warnings(node: hou.LopNode) -> list[str]:
-    """Warnings about payloads, references and materials that cannot be used."""
+    """Warnings about payloads and references, and about a stage that has not been cooked."""
+    waited = waits_for(node)
+    if waited:
+        return [
+            f"{node.path()} has not been cooked, so materials that only its stage has may be "
+            f"missing: display {waited}, and refresh the list"
+        ]
     stage, unloaded, broken = stage_of(node), [], []
-    bare = [path for path in list_materials(stage) if not has_surface(stage, path)]
     for prim in stage.TraverseAll():
         if prim.HasAuthoredPayloads() and not prim.IsLoaded():
             unloaded.append(str(prim.GetPath()))
@@ -73,42 +136,33 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
         found.append(
             f"{node.path()}: these references are broken: {listed(broken)}. Correct their paths."
         )
-    if bare:
-        found.append(
-            f"{node.path()}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
-            "MaterialX shader to their surface output to bake them."
-        )
     return found
+
+
+def staged_materials(node: hou.LopNode) -> tuple[Staged, ...]:
+    """The materials of a LOP's stage, or those that it had before it had to cook."""
+    number = node.sessionId()
+    if waits_for(node):
+        return _known.get(number, ())
+    stage = stage_of(node)
+    _known[number] = tuple(Staged(path, _problem(stage, path)) for path in list_materials(stage))
+    return _known[number]
+
+
+def _problem(stage: Any, path: str) -> str:
+    if has_surface(stage, path):
+        return ""
+    try:
+        convert(stage, path)
+    except DocumentError as failure:
+        return str(failure).removeprefix(f"{path}: ")
+    return ""
 
 
 def materials_of_stage(node: hou.LopNode) -> list[str]:
     """The paths of the materials on a LOP's stage that have a MaterialX surface."""
     stage = stage_of(node)
     return [path for path in list_materials(stage) if has_surface(stage, path)]
-
-
-def library_path(node: hou.Node) -> str:
-    """The path of a material of a network on the stage of `material_library`."""
-    return f"{_TEMPORARY_PREFIX}{node.name()}"
-
-
-@contextmanager
-def material_library(node: hou.Node) -> Iterator[Any]:
-    """A stage with a material of a network, from a temporary Material Library."""
-    network = hou.node(STAGE_PATH)
-    if network is None:
-        raise HostError(f"{node.path()} cannot be translated: there is no {STAGE_PATH} network")
-    with hou.undos.disabler():
-        library = network.createNode("materiallibrary", "verdigris_temporary")
-        try:
-            library.parm("matpathprefix").set(_TEMPORARY_PREFIX)
-            library.parm("materials").set(1)
-            library.parm("matnode1").set(node.path())
-            library.parm("matpath1").set(node.name())
-            library.parm("assign1").set(0)
-            yield stage_of(library)
-        finally:
-            library.destroy()
 
 
 def mesh_of_lop(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:

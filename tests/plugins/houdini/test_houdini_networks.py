@@ -8,7 +8,7 @@ from verdigris.core.base.errors import DocumentError
 from verdigris.core.hosts.host import BakedResult
 
 from ..hosts import by_name
-from .scenes import LIBRARY, PLATE, USD_DATA
+from .scenes import LIBRARY, PLATE, USD_DATA, visible
 
 MATNET, KARMA = "/obj/plate/matnet1", "/obj/plate/matnet1/karma"
 
@@ -23,7 +23,7 @@ def scene(houdini, host):
     houdini.add_builder(f"{MATNET}/more/brass", "mtlx", "mtlxstandard_surface")
     houdini.add("/mat/plastic", "usdpreviewsurface", material=True)
     houdini.add("/mat/pair", "collect", material=True, input="/mat/plastic")
-    houdini.add("/mat/clay", "principledshader::2.0", material=True)
+    houdini.add("/mat/clay", "redshift_vopnet", material=True)
     houdini.add("/stage/library", "materiallibrary")
     houdini.add_builder("/stage/library/glass", "kma", "mtlxstandard_surface")
     for path in (KARMA, f"{MATNET}/more/brass", "/mat/plastic", "/stage/library/glass"):
@@ -43,15 +43,29 @@ def test_materials_of_networks_are_listed_wherever_they_are(scene, host):
         KARMA,
         f"{MATNET}/more/brass",
         "/stage/library/glass",
+        "/mat/clay",
     ]
 
 
-def test_materials_without_materialx_are_named(scene, host):
-    (line,) = [line for line in host.scene_warnings() if "/mat/clay" in line]
-    assert "have no MaterialX surface" in line and "/mat/gold" not in line
+@pytest.mark.parametrize(
+    ("kind", "renderer"),
+    [
+        ("redshift_vopnet", "Redshift"),
+        ("vray_vop_material", "V-Ray"),
+        ("pxrmaterialbuilder", "RenderMan"),
+        ("octane_vopnet", "Octane"),
+        ("arnold_materialbuilder", "Arnold"),
+        ("materialbuilder", "Mantra"),
+    ],
+)
+def test_a_material_of_another_renderer_is_listed_last_with_the_reason(scene, host, kind, renderer):
+    scene.nodes["/mat/clay"]["type"] = kind
+    *others, clay = [each for each in host.materials() if ":" not in each.key]
+    assert clay.key == "/mat/clay" and not any(each.problem for each in others)
+    assert clay.problem.startswith(f"is a material of {renderer}: build it with MtlX nodes")
     # what is inside of another's asset is none of the artist's business
     scene.nodes["/mat/clay"]["locked"] = True
-    assert not any("/mat/clay" in line for line in host.scene_warnings())
+    assert "/mat/clay" not in networks(host)
 
 
 def test_a_library_on_the_displayed_stage_is_listed_once(scene, host, tmp_path):
@@ -76,13 +90,13 @@ def builder(scene, tmp_path):
 
 
 def test_a_material_of_the_karma_builder_is_translated_by_a_temporary_library(builder, host):
-    before = builder.state()
+    before = visible(builder)
     found = host.document(by_name(host, "karma"))
     assert found.material == "karma"
     # its surface is on the output kma:surface alone
     assert 'nodedef="ND_standard_surface_surfaceshader"' in found.text
     assert 'nodedef="ND_image_color3"' in found.text
-    assert builder.state() == before
+    assert visible(builder) == before
 
 
 def test_materials_of_the_karma_builder_are_listed_and_nodes_of_karma_named(scene, host):
