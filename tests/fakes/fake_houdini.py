@@ -468,6 +468,11 @@ def make_hou(scene: Scene) -> StrictModule:
             self._facts["input"] = node.path()
             scene.touch(self._path)
 
+        def setNamedInput(self, input_name: str, item: Any, output_name: str) -> None:
+            scene.change("setNamedInput")
+            assert output_name == "out"
+            self._facts.setdefault("named", {})[input_name] = item.path()
+
         def inputs(self) -> tuple[Any, ...]:
             return tuple(wrap(path) for path in (self._facts["input"],) if path)
 

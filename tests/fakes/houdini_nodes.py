@@ -65,9 +65,15 @@ NODES = {
         ("python",),
     ),
     # materials
-    "mtlxstandard_surface": NodeKind("vop/mtlxstandard_surface"),
+    "mtlxstandard_surface": NodeKind(
+        "vop/mtlxstandard_surface; scripts that build materials set these",
+        ("base_colorr", "base_colorg", "base_colorb", "specular_roughness"),
+    ),
     "mtlxopen_pbr_surface": NodeKind("vop/mtlxopen_pbr_surface"),
-    "mtlximage": NodeKind("vop/mtlximage"),
+    "mtlximage": NodeKind(
+        "vop/mtlximage; scripts that build materials set both", ("file", "signature")
+    ),
+    "mtlxnormalmap": NodeKind("vop/mtlxnormalmap"),
     "usdpreviewsurface": NodeKind("vop/usdpreviewsurface"),
     "kma_hair": NodeKind("vop/kma_hair"),
     "collect": NodeKind("vop/collect"),

@@ -29,7 +29,7 @@ import verdigris.core.hosts.host, verdigris.core.hosts.documents
 import verdigris.core.worker.client.client
 import verdigris.core.material.usd.usdshade, verdigris.core.base.process.worker_environment
 import verdigris.plugins.common.batch_bake, verdigris.plugins.common.panel_loader
-import verdigris.plugins.common.host_test
+import verdigris.plugins.common.selftest.walk
 from verdigris.plugins.common.version import version
 from verdigris.core.material.usd.signatures import find_signature
 assert find_signature("ND_image_color3", (1, 39))

@@ -36,7 +36,7 @@ _PROGRAMS = {
     HostName.HOUDINI: ("hython", "HFS"),
     HostName.BLENDER: ("blender", ""),
 }
-_REFUSED, _FAILED = "refused", "failed"
+_EXPLAINED = ("refused", "left out", "failed")
 
 
 @app.add("selftest --host maya -o report.json")
@@ -127,7 +127,7 @@ def print_report(file: Path) -> bool:
         print(f"{report['host'] or 'no host'}, Python {report['python']}, {report['system']}")
         for step in steps:
             detail = step["detail"].strip().splitlines()[-1:] or [""]
-            why = f": {detail[0]}" if step["outcome"] in (_REFUSED, _FAILED) else ""
+            why = f": {detail[0]}" if step["outcome"] in _EXPLAINED else ""
             print(f"  {step['outcome']:<8} {step['name']}{why}")
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise HostError(f"{file} is not a report of a self-test: {failure!r}") from None

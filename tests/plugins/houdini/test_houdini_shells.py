@@ -1,7 +1,6 @@
 """The tools of Houdini's shelf, and the self-test."""
 
 import importlib
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -13,18 +12,6 @@ import pytest
 from verdigris.core.base.errors import HostError
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "plugins" / "launchers"
-
-GOLD = """#usda 1.0
-def Scope "materials" {
-    def Material "scratch" {
-        token outputs:mtlx:surface.connect = </materials/scratch/surface.outputs:out>
-        def Shader "surface" {
-            uniform token info:id = "ND_standard_surface_surfaceshader"
-            token outputs:out
-        }
-    }
-}
-"""
 
 
 @pytest.fixture
@@ -101,27 +88,97 @@ def test_hython_belongs_to_the_running_houdini(houdini, monkeypatch, tmp_path):
     assert interpreter.hython() == tmp_path / "bin" / "hython"
 
 
-def test_the_selftest_makes_every_call_and_writes_a_report(houdini, tmp_path):
-    common = importlib.import_module("verdigris.plugins.common.host_test")
-    selftest, gold = module("selftest"), tmp_path / "gold.usda"
-    gold.write_text(GOLD)
-    inner = tmp_path / "inner.usda"
-    inner.write_text(GOLD.replace("scratch", "inner"))
-    houdini.stages["/mat/scratch"] = str(gold)
-    houdini.stages["/obj/scratch/scratch/inner"] = str(inner)
+SURFACE = """#usda 1.0
+def Scope "materials" {{
+    def Material "{name}" {{
+        token outputs:mtlx:surface.connect = </materials/{name}/surface.outputs:out>
+        def Shader "surface" {{
+            uniform token info:id = "{kind}"
+            {inputs}
+            token outputs:out
+        }}
+        {nodes}
+    }}
+}}
+"""
+PLAIN = """color3f inputs:base_color = (0.3, 0.2, 0.1)
+            float inputs:specular_roughness = 0.37"""
+FED = """color3f inputs:base_color.connect = </materials/gold/colour.outputs:out>
+            float inputs:specular_roughness = 0.37
+            normal3f inputs:normal.connect = </materials/gold/bump.outputs:out>"""
+NODES = """def Shader "colour" {
+            uniform token info:id = "ND_image_color3"
+            asset inputs:file = @scratch_colour.png@
+            color3f outputs:out
+        }
+        def Shader "bump" {
+            uniform token info:id = "ND_normalmap_float"
+            vector3f inputs:in.connect = </materials/gold/normal.outputs:out>
+            normal3f outputs:out
+        }
+        def Shader "normal" {
+            uniform token info:id = "ND_image_vector3"
+            asset inputs:file = @scratch_normal.png@
+            vector3f outputs:out
+        }"""
+STANDARD = "ND_standard_surface_surfaceshader"
+
+
+@pytest.fixture
+def scratch(houdini, tmp_path):
+    """What the Material Libraries of a hython give for the scratch scene."""
+    stages = {
+        "/mat/gold": SURFACE.format(name="gold", kind=STANDARD, inputs=FED, nodes=NODES),
+        "/mat/staged": SURFACE.format(name="staged", kind=STANDARD, inputs=PLAIN, nodes=""),
+        "/mat/hair": SURFACE.format(name="hair", kind="kma_hair", inputs="", nodes=""),
+        "/obj/scratch/scratch/inner": SURFACE.format(
+            name="inner", kind=STANDARD, inputs=PLAIN, nodes=""
+        ),
+    }
+    for path, text in stages.items():
+        file = tmp_path / f"{path.rpartition('/')[2]}.usda"
+        file.write_text(text)
+        houdini.stages[path] = str(file)
     houdini.geometries["/obj/scratch/grid"] = fake_houdini.plate()
     houdini.window = False
-    report = common.run_selftest(module("without_window").start, selftest.make_scene)
-    code = common.finish(report, tmp_path / "report.json")
-    found = json.loads((tmp_path / "report.json").read_text())
-    outcomes = {step["name"].partition(" (")[0]: step["outcome"] for step in found["steps"]}
-    assert {name for name, outcome in outcomes.items() if outcome == "refused"} == {
-        "start_painting"
+    return houdini
+
+
+def run_selftest(bake=None):
+    walk = importlib.import_module("verdigris.plugins.common.selftest.walk")
+    return walk.run_selftest(module("without_window").start, module("selftest").make_scene, bake)
+
+
+def test_the_selftest_makes_every_call_and_only_what_must_be_refused_is(scratch):
+    report = run_selftest()
+    outcomes = {step.name: step.outcome for step in report.steps}
+    failed = [step for step in report.steps if step.outcome == "failed"]
+    assert report.passed and not failed, failed
+    refused = {step.name: step.expected for step in report.steps if step.outcome == "refused"}
+    assert refused == {
+        "start_painting (/obj/scratch)": "an instance without a window has no brush",
+        "document (hair, material network)": "a renderer's own shader has no equal in MaterialX",
     }
-    assert {"document", "mesh", "attach", "attached"} <= set(outcomes)
+    assert outcomes["document has the material (gold, material network)"] == "passed"
+    assert outcomes["document has the material (staged, USD stage)"] == "passed"
     # the LOP was built and has the result
-    assert "scratch.vdg" in houdini.nodes["/stage/bake"]["parms"]["bundles"]
-    assert (code, found["passed"], found["host"]) == (0, True, "Houdini 21.0.512")
+    assert outcomes["the LOP is installed"] == "passed"
+    assert "scratch1.vdg" in scratch.nodes["/stage/bake"]["parms"]["bundles"]
+    assert report.host == "Houdini 21.0.512"
+
+
+def test_a_missing_lop_and_a_lost_normal_map_fail_the_selftest(scratch, tmp_path):
+    scratch.refuses = {"createDigitalAsset"}
+    lost = SURFACE.format(name="gold", kind=STANDARD, inputs=PLAIN, nodes="")
+    (tmp_path / "gold.usda").write_text(lost)
+    report = run_selftest()
+    failed = {step.name: step.detail for step in report.steps if step.outcome == "failed"}
+    assert not report.passed
+    assert "the node cannot be built" in failed.pop("the LOP is installed")
+    ((step, detail),) = failed.items()
+    assert step == "document has the material (gold, material network)"
+    assert "base colour does not have the image scratch_colour.png, but 0.3 0.2 0.1" in detail
+    assert "normal does not have the image scratch_normal.png, but not set" in detail
 
 
 TEMPLATES = Path(__file__).parents[3] / "packaging" / "templates"
