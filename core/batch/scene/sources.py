@@ -146,12 +146,13 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
 
 def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
     try:
-        from pxr import Usd
+        import pxr  # noqa: F401
     except ImportError:
         raise SceneError(
             f"{path}: stages need pxr, which is not installed: pip install 'verdigris[usd]'"
         ) from None
     from verdigris.core.material.usd.faults import refusing_damage, said_by_usd
+    from verdigris.core.material.usd.open_stage import open_stage
     from verdigris.core.material.usd.usdshade import convert, list_materials
 
     if _is_no_file(path):
@@ -159,7 +160,8 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         return
     try:
         reading.require_allowed(path, str(path))
-        stage = Usd.Stage.Open(str(path))
+        opened = open_stage(path, reading.search, reading.confined, reading.require_allowed)
+        stage = opened.stage
     except SceneError as failure:
         yield Entry(plain_name(path.stem), Source(str(path)), problem=str(failure))
         return
@@ -169,7 +171,9 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         return
     with refusing_damage(SceneError, path):
         there = list_materials(stage)
-    if not there:
+    for document, problem in opened.problems.items():
+        yield Entry(plain_name(Path(document).stem), Source(document), problem=problem)
+    if not there and not opened.problems:
         raise SceneError(f"{path}: has no material")
     # pxr resolves relative names from the folder of a link, not of its target
     own = resolved(path.parent), resolved(path).parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from verdigris.core.material.graph.traversal import (
 from verdigris.core.material.load.mtlx_text import (
     Override,
     Twin,
+    XmlFacts,
     check_xml,
     collect_includes,
     read_text,
@@ -234,7 +236,18 @@ def select_materials(
     return chosen
 
 
-def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
+@dataclass(frozen=True)
+class Written:
+    """A document as it is written: with its includes and the library, before any rewrite."""
+
+    root: mx.Document
+    search: SearchPath
+    files: tuple[Path, ...]
+    facts: XmlFacts
+
+
+def read_as_written(text: str, name: str, path: Path | None, search: SearchPath) -> Written:
+    """Reads a document without rewriting it, so that its elements keep their names."""
     import MaterialX as mx
 
     facts = check_xml(text, name)
@@ -246,7 +259,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     options = mx.XmlReadOptions()
     options.readXIncludeFunction = None
     root = mx.createDocument()
-    try:
+    with _refusing_faults(name):
         for inner_path, inner_text in included:
             inner = mx.createDocument()
             mx.readFromXmlString(inner, inner_text, mx.FileSearchPath(), options)
@@ -255,12 +268,6 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             root.importLibrary(inner)
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         root.setDataLibrary(standard_library())
-        _looks_by_material(root)  # refuses looks that inherit each other
-        rewritten = normalise(root)
-    except (mx.Exception, LookupError) as failure:
-        raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
-    except DocumentError as failure:
-        raise DocumentError(f"{name}: {failure}") from None
     newest = mx.getVersionIntegers()[:2]
     if root.getVersionIntegers() > newest:
         raise DocumentError(
@@ -268,9 +275,30 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
             f"{newest[0]}.{newest[1]} are supported: write it in an older version"
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
+    return Written(root, search, tuple(files), facts)
+
+
+def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
+    written = read_as_written(text, name, path, search)
+    root, facts = written.root, written.facts
+    with _refusing_faults(name):
+        _looks_by_material(root)  # refuses looks that inherit each other
+        rewritten = normalise(root)
     ignored = tuple(facts.twins), tuple(facts.overrides)
-    search = replace(search, hints=_image_folders(root, search))
-    return Document(name, root, search, tuple(files), *ignored, *rewritten)
+    search = replace(written.search, hints=_image_folders(root, written.search))
+    return Document(name, root, search, written.files, *ignored, *rewritten)
+
+
+@contextmanager
+def _refusing_faults(name: str) -> Iterator[None]:
+    import MaterialX as mx
+
+    try:
+        yield
+    except (mx.Exception, LookupError) as failure:
+        raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
+    except DocumentError as failure:
+        raise DocumentError(f"{name}: {failure}") from None
 
 
 def _image_folders(root: mx.Document, search: SearchPath) -> tuple[Path, ...]:

@@ -99,17 +99,24 @@ def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
 
 
 def update_references(root: mx.Document, renamed: Mapping[str, str]) -> None:
-    """Updates the references to renamed children of the document."""
+    """Updates the references to renamed children of the document, which may have the old or the new
+    name. A node may have the name of a definition, so that its name says nothing about
+    references to definitions."""
     import MaterialX as mx
 
+    definitions = {
+        old: new
+        for old, new in renamed.items()
+        if isinstance(root.getChild(new) or root.getChild(old), mx.NodeDef)
+    }
     for child in root.getChildren():
         if child.getInheritString() in renamed:
             child.setInheritString(renamed[child.getInheritString()])
         if isinstance(child, mx.Implementation) and child.getNodeGraph() in renamed:
             child.setNodeGraph(renamed[child.getNodeGraph()])
     for element in root.traverseTree():
-        if isinstance(element, mx.InterfaceElement) and element.getNodeDefString() in renamed:
-            element.setNodeDefString(renamed[element.getNodeDefString()])
+        if isinstance(element, mx.InterfaceElement) and element.getNodeDefString() in definitions:
+            element.setNodeDefString(definitions[element.getNodeDefString()])
         if isinstance(element, mx.PortElement):
             graph, node = element.getNodeGraphString(), element.getNodeName()
             if graph in renamed:

@@ -29,6 +29,8 @@ class Port:
     """The input of the material that has the value."""
     label: str = ""
     """The name for people of that input, or of the graph's input."""
+    unit: tuple[str, str] = ("", "")
+    """The unit of the value and its type, if the value came from a document with units."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ DEFAULT_VERSION = "1.38"
 # The version for preview surfaces, which do not have this schema.
 PREVIEW_VERSION = "1.39"
 VERSION_ATTRIBUTE = "config:mtlx:version"
+# MaterialX's attributes of an input, kept as custom data by document_layer.py.
+UNIT_KEYS = ("unit", "unittype")
 _COLOURED = ("color", "asset")
 # Stands for any displacement node: displacement is dropped.
 _DISPLACEMENT = "ND_displacement_float"
@@ -250,7 +252,8 @@ def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | Non
         interface = given if owner == graph else ""
         published = given if owner == network.path else ""
         label = attribute.GetDisplayName() if interface or published else ""
-    return Port(name, usd_type, text, None, space, interface, published, label)
+    unit, kind = (str(attribute.GetCustomDataByKey(key) or "") for key in UNIT_KEYS)
+    return Port(name, usd_type, text, None, space, interface, published, label, (unit, kind))
 
 
 def _authored(attribute: Usd.Attribute, asker: str, network: Network) -> object:

@@ -38,6 +38,46 @@ def type_in_materialx(usd_type: str) -> str:
     return "string"
 
 
+_IN_USD = {
+    "float": "float",
+    "integer": "int",
+    "boolean": "bool",
+    "string": "string",
+    "filename": "asset",
+    "geomname": "string",
+    "color3": "color3f",
+    "color4": "color4f",
+    "matrix33": "matrix3d",
+    "matrix44": "matrix4d",
+    **{f"vector{size}": f"float{size}" for size in "234"},
+}
+
+
+def type_in_usd(kind: str) -> str:
+    """The USD type for a MaterialX type, as usdMtlx chooses it (OpenUSD, usdMtlx/utils.cpp).
+    Shaders and closures are tokens."""
+    return _IN_USD.get(kind, "token")
+
+
+def value_in_usd(kind: str, value: Any) -> Any:
+    """The USD value for a value of a MaterialX type; None if it has no type of USD."""
+    from pxr import Gf, Sdf
+
+    if kind == "filename":
+        return Sdf.AssetPath(value)
+    numbers = value.asTuple() if hasattr(value, "asTuple") else ()
+    if kind.startswith(("color", "vector")) and numbers:
+        return getattr(Gf, f"Vec{len(numbers)}f")(*numbers)
+    if kind.startswith("matrix") and numbers:
+        size = int(kind[-1])
+        flat = [
+            float(each) for row in numbers for each in (row if hasattr(row, "__len__") else [row])
+        ]
+        rows = [flat[start : start + size] for start in range(0, size * size, size)]
+        return getattr(Gf, f"Matrix{size}d")(rows)
+    return value if kind in _IN_USD else None
+
+
 def fitting_type(usd_type: str, wanted: str | None) -> str:
     """The wanted type if the value fits it, else the value's own type."""
     own = type_in_materialx(usd_type)

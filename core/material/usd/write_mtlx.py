@@ -9,6 +9,7 @@ from xml.etree import ElementTree as xml
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.network import Link, Network, Port, Shader
+from verdigris.core.material.usd.read_network import UNIT_KEYS
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
 from verdigris.core.material.usd.usd_values import fitting_type
 
@@ -185,6 +186,9 @@ def _set_value(element: xml.Element, port: Port) -> None:
     element.set("value", port.value or "")
     if port.colour_space:
         element.set("colorspace", port.colour_space)
+    for key, text in zip(UNIT_KEYS, port.unit, strict=True):
+        if text:
+            element.set(key, text)
     if port.published:
         element.set(PUBLISHED, port.published)
     if port.label:

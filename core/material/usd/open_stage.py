@@ -1,0 +1,120 @@
+"""Opens a stage, with the MaterialX documents that it references.
+
+OpenUSD reads .mtlx files with a library that usd-core lacks; Maya, Houdini and Blender have it. If
+it is missing, the references, payloads and sublayers that name a document get a layer for it
+(document_layer.py) in memory, so that USD composes variants, instances and overrides itself. The
+files do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import DocumentError, VerdigrisError
+from verdigris.core.material.files.paths import SearchPath
+from verdigris.core.material.load.mtlx_text import LARGEST_BYTES, read_text
+from verdigris.core.material.usd.document_layer import layer_of_document
+
+if TYPE_CHECKING:
+    from pxr import Sdf, Usd
+
+_SUFFIX = ".mtlx"
+
+
+@dataclass(frozen=True)
+class OpenedStage:
+    """A stage, and the documents that it references but that cannot be read, with the reasons."""
+
+    stage: Usd.Stage
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def open_stage(
+    file: Path,
+    folders: Sequence[Path] = (),
+    confined: bool = False,
+    check: Callable[[Path, str], None] = lambda path, asker: None,
+) -> OpenedStage:
+    """Opens a stage with the documents that it references. These find their includes in `folders`,
+    too, and only there if `confined`. `check` refuses documents by raising."""
+    from pxr import Sdf, Tf, Usd, UsdUtils
+
+    if Sdf.FileFormat.FindByExtension(_SUFFIX[1:]):
+        return OpenedStage(Usd.Stage.Open(str(file)))
+    caught = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        stage = Usd.Stage.Open(str(file))
+        said = [str(each.commentary) for each in caught.TakeUncoalescedDiagnostics()]
+        found = list(_arcs(stage))
+        search = SearchPath.of(folders, confined)
+        read: dict[str, Sdf.Layer] = {}
+        problems: dict[str, str] = {}
+        for layer, _, place in found:
+            if place not in read and place not in problems:
+                try:
+                    read[place] = _layer_of(place, layer, search, check)
+                except VerdigrisError as failure:
+                    problems[place] = str(failure)
+        with Sdf.ChangeBlock():
+            for layer, written, place in found:
+                if place in read:
+                    layer.UpdateCompositionAssetDependency(written, read[place].identifier)
+                    layer.SetPermissionToSave(False)
+    finally:
+        caught.TakeUncoalescedDiagnostics()
+        del caught
+    for text in said:
+        if not any(f"@{place}" in text for place in (*read, *problems)):
+            Tf.Warn(text)
+    # documents of variants that are not selected are not needed
+    used = {
+        place: why for place, why in problems.items() if any(f"@{place}" in each for each in said)
+    }
+    return OpenedStage(stage, used)
+
+
+def _arcs(stage: Usd.Stage) -> Iterator[tuple[Sdf.Layer, str, str]]:
+    """The layers with references to documents, each with the path that is written there and the
+    path that it resolves to."""
+    from pxr import Ar, Sdf
+
+    for layer in stage.GetUsedLayers():
+        for written in layer.GetCompositionAssetDependencies():
+            if Sdf.Layer.SplitIdentifier(written)[0].lower().rstrip("]").endswith(_SUFFIX):
+                place = Sdf.ComputeAssetPathRelativeToLayer(layer, written)
+                place = Sdf.Layer.SplitIdentifier(place)[0]
+                yield layer, written, str(Ar.GetResolver().Resolve(place)) or place
+
+
+def _layer_of(
+    place: str, layer: Sdf.Layer, search: SearchPath, check: Callable[[Path, str], None]
+) -> Sdf.Layer:
+    from pxr import Ar
+
+    if Ar.IsPackageRelativePath(place):
+        return layer_of_document(_packaged(place), place, None, search)
+    path = Path(place)
+    check(path, place)
+    if not path.is_file():
+        where = layer.realPath or layer.GetDisplayName()
+        raise DocumentError(f"{place}: there is no such file: correct its reference in {where}")
+    whole = path.resolve()
+    return layer_of_document(read_text(path), place, whole, search.with_folder(whole.parent))
+
+
+def _packaged(place: str) -> str:
+    """The text of a document inside of a package: `props.usdz[wood.mtlx]`."""
+    from pxr import Ar
+
+    asset: Any = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(place))
+    if not asset:
+        raise DocumentError(f"{place}: there is no such file in the package")
+    if asset.GetSize() > LARGEST_BYTES:
+        raise DocumentError(f"{place}: may have at most {LARGEST_BYTES >> 20} MB")
+    try:
+        return bytes(asset.GetBuffer()).decode("utf-8-sig")
+    except UnicodeDecodeError as failure:
+        raise DocumentError(f"{place}: is not UTF-8 ({failure}): save it in UTF-8") from None
