@@ -1,0 +1,1 @@
+"""Shading nodes of applications as MaterialX, and the loop that reads networks of them."""
