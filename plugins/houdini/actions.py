@@ -41,10 +41,10 @@ def bake() -> None:
 
 def _install_lop() -> None:
     """Adds the LOP to the menu of nodes. The panel works without it."""
-    from verdigris.plugins.houdini.nodes.build_assets import require_lop
+    from verdigris.plugins.houdini.nodes.build_assets import offer_lop
 
     try:
-        require_lop()
+        offer_lop()
     except HostError as failure:
         hou.ui.setStatusMessage(f"Verdigris: {failure}")
 

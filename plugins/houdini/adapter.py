@@ -36,6 +36,7 @@ from verdigris.plugins.houdini.scene.networks import (
 )
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, require_node, undo_step
 from verdigris.plugins.houdini.scene.paint import start_brush, stop_brush
+from verdigris.plugins.houdini.scene.paths import named, resolved
 from verdigris.plugins.houdini.scene.results import (
     RESULT_DATA,
     add_variants,
@@ -250,14 +251,14 @@ class HoudiniHost:
             note_on_stage(*_split_key(material), result)
             return
         node = require_node(material.key)
-        node.setUserData(RESULT_DATA, result.bundle.as_posix())
+        node.setUserData(RESULT_DATA, named(result.bundle))
         if result.textures:
             make_viewport_material(node, result.textures)
 
     def attached(self, material: HostMaterial) -> Path | None:
         if not _is_on_stage(material):
             text = require_node(material.key).userData(RESULT_DATA)
-            return Path(text) if text else None
+            return resolved(text) if text else None
         return noted_on_stage(*_split_key(material))
 
 

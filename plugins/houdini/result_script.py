@@ -31,6 +31,14 @@ KINDS = {{**dict.fromkeys(COLOURS, ("rgb", TYPES.Float3, TYPES.Color3f)),
 NUMBER = ("r", TYPES.Float, TYPES.Float)
 
 
+def asset(path):
+    # relative to the scene or the project, which may have moved
+    variable, _, rest = path.partition("/")
+    if variable in ("\\u0024HIP", "\\u0024JOB"):
+        path = hou.text.expandString(variable) + "/" + rest
+    return Sdf.AssetPath(path)
+
+
 def show_textures(stage, path, textures):
     # for renderers without MaterialX, such as viewports
     material, top = UsdShade.Material(stage.GetPrimAtPath(path)), path + "/verdigris_viewport"
@@ -53,7 +61,7 @@ def show_textures(stage, path, textures):
             continue
         texture = UsdShade.Shader.Define(stage, top + "/" + kind)
         texture.CreateIdAttr("UsdUVTexture")
-        texture.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(file))
+        texture.CreateInput("file", TYPES.Asset).Set(asset(file))
         texture.CreateInput("sourceColorSpace", TYPES.Token).Set(
             "sRGB" if kind in COLOURS else "raw"
         )
@@ -80,7 +88,7 @@ for path, bundle in RESULTS.items():
     prim = stage.GetPrimAtPath(path)
     if prim:
         attribute = prim.CreateAttribute("{attribute}", TYPES.Asset, True)
-        attribute.Set(Sdf.AssetPath(bundle))
+        attribute.Set(asset(bundle))
 for path, textures in TEXTURES.items():
     if stage.GetPrimAtPath(path):
         show_textures(stage, path, textures)

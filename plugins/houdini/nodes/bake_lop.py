@@ -105,14 +105,20 @@ def cancel(kwargs):
     buttons.cancel(kwargs["node"])
 """
 
+PROGRESS = "Verdigris: "
+"""The start of the line in the comment of a node that shows the progress of its bake."""
+
 # No bake is running for a copy, or for a node in a scene that was just opened.
-SETTLE = """\
-state = kwargs["node"].parm("state")
+SETTLE = f"""\
+node = kwargs["node"]
+state = node.parm("state")
 if state is not None and state.evalAsString().startswith(("waiting", "baking")):
     import hou
 
+    lines = node.comment().split("\\n")
     with hou.undos.disabler():
         state.set("interrupted: press Bake again")
+        node.setComment("\\n".join(line for line in lines if not line.startswith("{PROGRESS}")))
 """
 
 TOOLS_SHELF = """\

@@ -16,10 +16,11 @@ from verdigris.core.base.files import make_folders, rename_file
 from verdigris.plugins.common.version import version
 from verdigris.plugins.houdini.nodes import bake_lop
 from verdigris.plugins.houdini.result_script import asset_script
+from verdigris.plugins.houdini.scene.translator import require_network
 
 TREE_VARIABLE = "VERDIGRIS_TREE"
 _FOLDER = "otls"
-_STAGE = "/stage"
+_COMMERCIAL, _NON_COMMERCIAL = ".hda", ".hdanc"
 _ICON = "LOP_pythonscript"
 _SCRIPTS = {
     "PythonModule": bake_lop.PYTHON_MODULE,
@@ -28,14 +29,13 @@ _SCRIPTS = {
 }
 
 
-def build(file: Path) -> None:
-    """Writes the digital asset to a file, or replaces it. The scene stays as it was."""
-    network = hou.node(_STAGE)
-    if network is None:
-        raise HostError(f"the node cannot be built: there is no {_STAGE} network")
+def build(file: Path) -> Path:
+    """Writes the digital asset to a file, or replaces it. The visible networks stay as they were.
+    Returns the file, which has the suffix of the license."""
     temporary = file.with_name(f".{file.name}.new.hda")
+    made = temporary
     with hou.undos.disabler():
-        subnet = network.createNode("subnet", "verdigris_building")
+        subnet = require_network().createNode("subnet", "verdigris_building")
         try:
             make_folders(file.parent)
             script = subnet.createNode("pythonscript", bake_lop.INNER_SCRIPT)
@@ -53,16 +53,20 @@ def build(file: Path) -> None:
                 create_backup=False,
             )
             subnet = asset
-            _describe(asset.type().definition())
-            asset.type().definition().save(temporary.as_posix(), create_backup=False)
+            definition = asset.type().definition()
+            made = Path(definition.libraryFilePath())
+            _describe(definition)
+            definition.save(made.as_posix(), create_backup=False)
         except (hou.OperationFailed, hou.PermissionError, OSError) as failure:
             raise HostError(f"{file}: the node cannot be built: {failure}") from None
         finally:
             subnet.destroy()
             # the type is installed from its final place
-            if temporary.as_posix() in hou.hda.loadedFiles():
-                hou.hda.uninstallFile(temporary.as_posix(), change_oplibraries_file=False)
-    rename_file(temporary, file)
+            if made.as_posix() in hou.hda.loadedFiles():
+                hou.hda.uninstallFile(made.as_posix(), change_oplibraries_file=False)
+    final = file.with_suffix(made.suffix)
+    rename_file(made, final)
+    return final
 
 
 def _describe(definition: hou.HDADefinition) -> None:
@@ -111,25 +115,46 @@ def _template(parameter: bake_lop.Parameter) -> Any:
 
 
 def file_name() -> str:
-    """The name of the file of this version."""
-    return f"{bake_lop.TYPE_NAME}_{version()}.hda"
+    """The name of the file of this version. A file of another license would limit the session."""
+    license = hou.licenseCategory()
+    known = (each for category, each in _suffixes() if category == license)
+    return f"{bake_lop.TYPE_NAME}_{version()}{next(known, _NON_COMMERCIAL)}"
+
+
+def _suffixes() -> tuple[tuple[Any, str], ...]:
+    return (
+        (hou.licenseCategoryType.Commercial, _COMMERCIAL),
+        (hou.licenseCategoryType.Indie, ".hdalc"),
+    )
 
 
 def require_lop() -> None:
     """Installs the type of the LOP in this session. A file of another version is built again."""
+    _install(builds=True)
+
+
+def offer_lop() -> None:
+    """Installs the type if its file exists. It is built only where that changes no saved scene."""
+    _install(builds=hou.hipFile.isNewFile() or hou.hipFile.hasUnsavedChanges())
+
+
+def _install(builds: bool) -> None:
     if _is_installed():
         return
     problems = []
     for file in _places():
         try:
             if not file.is_file():
-                build(file)
+                if not builds:
+                    continue
+                file = build(file.with_suffix(_COMMERCIAL))
             hou.hda.installFile(file.as_posix(), change_oplibraries_file=False)
         except (HostError, hou.OperationFailed, OSError) as failure:
             problems.append(str(failure))
         else:
             return
-    raise HostError("; ".join(problems) or "Houdini names no folder for the file of the node")
+    if builds:
+        raise HostError("; ".join(problems) or "Houdini names no folder for the file of the node")
 
 
 def _is_installed() -> bool:
@@ -151,9 +176,9 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) != 1:
         sys.exit(__doc__)
     out = Path(arguments[0])
-    file = out if out.suffix == ".hda" else out / file_name()
+    file = out if out.suffix.startswith(_COMMERCIAL) else out / file_name()
     try:
-        build(file)
+        file = build(file.with_suffix(_COMMERCIAL))
     except HostError as failure:
         sys.exit(f"build_assets: {failure}")
     print(f"build_assets: {file}")

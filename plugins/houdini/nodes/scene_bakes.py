@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 RESULT_FOLDER = "neural"
 _HIP = "$HIP"
-_SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_LINES, _SECONDS_BETWEEN_COMMENTS = 5.0, 2.0
 
 
 def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
@@ -185,17 +186,57 @@ class NodeBake:
 
 
 class LopBake(NodeBake):
-    """The bake of one material of a LOP, which shows its state."""
+    """The bake of one material of a LOP, which shows its state and its progress."""
+
+    def __init__(
+        self, node: hou.Node, material: HostMaterial, start: Start, weight_set: str = WEIGHT_SET
+    ) -> None:
+        super().__init__(node, material, start, weight_set)
+        self._begun = False
+        self._had_comment = node.isGenericFlagSet(hou.nodeFlag.DisplayComment)
 
     def note(self, node: hou.Node, result: BakedResult) -> None:
         path = self.material.key.partition(SEPARATOR)[2]
         with undo_step("Verdigris result"):
             record(node, path, result)
 
+    def report(self, text: str) -> None:
+        if text.startswith("waiting"):
+            self.show(text)
+            return
+        node = self.node()
+        if node is not None and not self._begun:
+            self._begun = True
+            show_state(node, f"baking {self.name}")
+        if not hou.isUIAvailable():
+            NodeBake.show(self, f"baking {self.name}: {text}")
+        elif time.monotonic() >= self._silent_until:
+            self._silent_until = time.monotonic() + _SECONDS_BETWEEN_COMMENTS
+            self._show_progress(f"{bake_lop.PROGRESS}baking {self.name}: {text}")
+
     def show(self, text: str) -> None:
+        self._show_progress("")
         node = self.node()
         if node is None or not show_state(node, text) or not hou.isUIAvailable():
             super().show(text)
+
+    def _show_progress(self, text: str) -> None:
+        """Shows a line under the artist's own comment of the node, or removes it: comments do not
+        cook, and a change of a parameter does."""
+        node = self.node()
+        if node is None:
+            return
+        before = node.comment()
+        lines = [line for line in before.split("\n") if not line.startswith(bake_lop.PROGRESS)]
+        comment = "\n".join((*filter(None, lines), *([text] if text else ())))
+        if comment == before:
+            return
+        with contextlib.suppress(hou.Error), hou.undos.disabler():
+            node.setComment(comment)
+            if text and not self._had_comment:
+                node.setGenericFlag(hou.nodeFlag.DisplayComment, True)
+            elif not text:
+                node.setGenericFlag(hou.nodeFlag.DisplayComment, bool(self._had_comment))
 
 
 def show_state(node: hou.Node, text: str) -> bool:

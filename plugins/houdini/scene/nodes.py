@@ -72,7 +72,12 @@ def set_text(parm: hou.Parm, text: str) -> None:
     Houdini reads a text as an argument of HScript: it expands $VARIABLE and runs what stands in
     backticks. A backslash escapes the next character (SideFX, Quoting and embedding expressions).
     """
-    parm.set(_SPECIAL.sub(r"\\\g<0>", text))
+    parm.set(escaped(text))
+
+
+def escaped(text: str) -> str:
+    """A text that Houdini reads as it is, in a parameter."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 @contextmanager

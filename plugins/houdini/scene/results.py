@@ -27,6 +27,7 @@ from verdigris.core.material.usd.write_mtlx import valid_name
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
+from verdigris.plugins.houdini.scene.paths import named, resolved, set_file
 from verdigris.plugins.houdini.scene.stage import STAGE_PATH, stage_nodes, writes_results
 
 RESULT_DATA = "verdigris_bundle"
@@ -66,11 +67,10 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
     if writer is not None and writer.type().name() == TYPE_NAME:
         record(writer, path, result)
         return
-    results = {**read_results(node.userData(RESULTS_DATA)), path: result.bundle.as_posix()}
+    results = {**read_results(node.userData(RESULTS_DATA)), path: named(result.bundle)}
     textures = read_results(node.userData(_TEXTURES_DATA))
     if result.textures:
-        files = {kind: file.as_posix() for kind, file in result.textures.items()}
-        textures = {**textures, path: files}
+        textures = {**textures, path: _named_files(result)}
     data = {RESULTS_DATA: results, **({_TEXTURES_DATA: textures} if textures else {})}
     holder = node if node.name().startswith(RESULT_NODE) else None
     _note(node, data)
@@ -86,13 +86,16 @@ def noted_on_stage(node: hou.LopNode, path: str) -> Path | None:
     if writer is not None and writer.type().name() == TYPE_NAME:
         data = writer.parm(BUNDLES).rawValue()
     text = read_results(data).get(path)
-    return Path(text) if text else None
+    return resolved(text) if text else None
+
+
+def _named_files(result: BakedResult) -> dict[str, str]:
+    return {kind: named(file) for kind, file in result.textures.items()}
 
 
 def record(node: hou.LopNode, path: str, result: BakedResult) -> None:
     """Notes a result in the parameters of a Verdigris Bake, whose script writes it to the stage."""
-    files = {kind: file.as_posix() for kind, file in result.textures.items()}
-    for name, value in ((BUNDLES, result.bundle.as_posix()), (TEXTURE_FILES, files)):
+    for name, value in ((BUNDLES, named(result.bundle)), (TEXTURE_FILES, _named_files(result))):
         if value:
             parm = node.parm(name)
             # names of files are not expanded: the script reads the raw value, too
@@ -113,8 +116,8 @@ def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> 
             shader.parm(name).set(space)
     for kind, (switch, file, factors) in _INPUTS.items():
         if kind in textures:
-            path = textures[kind].as_posix()
-            _set(shader, {switch: 1, file: path, **dict.fromkeys(factors, 1.0)})
+            _set(shader, {switch: 1, **dict.fromkeys(factors, 1.0)})
+            set_file(shader.parm(file), textures[kind])
         elif shader.parm(switch).evalAsInt():
             _set(shader, {switch: 0, file: "", **dict.fromkeys(factors, 0.0)})
 
@@ -202,7 +205,7 @@ def add_variants(network: hou.Node, key: str, ladder: LadderLook) -> str:
         reference = network.createNode("reference::2.0", f"{name}_ladder")
         reference.setUserData(_LADDER_DATA, f"{key} reference")
         reference.moveToGoodPosition()
-    set_text(reference.parm("filepath1"), ladder.stage.as_posix())
+    set_file(reference.parm("filepath1"), ladder.stage)
     reference.parm("primpath1").set(path)
     if chosen is None:
         chosen = network.createNode("setvariant", f"{name}_rung")

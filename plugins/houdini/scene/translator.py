@@ -23,7 +23,7 @@ def translation(node: hou.Node) -> Iterator[tuple[hou.LopNode, str]]:
     """A Material Library whose stage has the material of a node, and its path there."""
     try:
         with hou.undos.disabler():
-            library = _require_library(node)
+            library = _require_library()
             library.parm("matnode1").set(node.path())
             library.parm("matpath1").set(node.name())
             yield library, f"{_PREFIX}{node.name()}"
@@ -33,14 +33,22 @@ def translation(node: hou.Node) -> Iterator[tuple[hou.LopNode, str]]:
         raise HostError(f"{node.path()} cannot be translated: Houdini reports: {failure}") from None
 
 
-def _require_library(node: hou.Node) -> hou.LopNode:
+def require_network() -> hou.Node:
+    """The hidden network. Call it outside of undo."""
     place = hou.node(_PLACE)
     if place is None:
-        raise HostError(f"{node.path()} cannot be translated: there is no {_PLACE} network")
+        raise HostError(
+            f"the scene has no network {_PLACE}, in which Verdigris translates materials"
+        )
     network = place.node(TRANSLATOR)
     if network is None:
         network = place.createNode("lopnet", TRANSLATOR)
         network.hide(True)
+    return network
+
+
+def _require_library() -> hou.LopNode:
+    network = require_network()
     library = network.node(_LIBRARY)
     if library is None:
         library = network.createNode("materiallibrary", _LIBRARY)

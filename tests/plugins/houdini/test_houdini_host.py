@@ -222,7 +222,7 @@ def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(
         ("metallic_texture", "metalness"),
         ("baseNormal_texture", "normal"),
     ):
-        assert Path(made["parms"][parm]) == tmp_path / f"{kind}.png"
+        assert made["parms"][parm] == f"$HIP/{kind}.png"
     # factors of textures are 1, unlike the defaults of the shader
     assert all(made["parms"][name] == 1 for name in ("basecolorg", "rough", "metallic"))
     made["material"] = True
@@ -339,3 +339,44 @@ def test_houdini_expands_no_name_of_a_ladder(harness, tmp_path, name):
     node = harness.houdini.hou.node
     assert node("/stage/gold_ladder").parm("filepath1").evalAsString() == str(stage)
     assert node("/stage/gold_rung").parm("variantname1").evalAsString() == name
+
+
+def test_results_beside_the_scene_follow_it_to_another_folder(harness, tmp_path):
+    host, scene = harness.host, harness.houdini
+    nested, folder = by_name(host, "nested"), tmp_path / "neural"
+    textures = {"base_color": folder / "base $F.png"}
+    host.attach(harness.first, BakedResult(folder / "a.vdg", textures))
+    host.attach(nested, BakedResult(folder / "b.vdg", textures))
+    assert scene.nodes["/mat/gold"]["data"]["verdigris_bundle"] == "$HIP/neural/a.vdg"
+    shader = scene.hou.node("/mat/gold_verdigris").parm("basecolor_texture")
+    assert shader.rawValue() == "$HIP/neural/base \\$F.png"
+    scene.path = "/farm/shots/shot.hip"
+    moved = Path("/farm/shots/neural")
+    assert host.attached(harness.first) == moved / "a.vdg"
+    assert host.attached(nested) == moved / "b.vdg"
+    assert shader.evalAsString() == str(moved / "base $F.png")
+    stage = scene.hou.node("/stage/verdigris_result").stage()
+    found = stage.GetAttributeAtPath("/materials/nested.verdigris:bundle").Get()
+    assert found.path == str(moved / "b.vdg")
+    shown = "/materials/nested/verdigris_viewport/base_color.inputs:file"
+    assert stage.GetAttributeAtPath(shown).Get().path == str(moved / "base $F.png")
+
+
+def test_results_of_a_project_are_relative_to_it_and_others_keep_their_paths(
+    harness, tmp_path, monkeypatch
+):
+    host, data = harness.host, harness.houdini.nodes["/mat/gold"]["data"]
+    for file, expected in (
+        ("/job/neural/a.vdg", "$JOB/neural/a.vdg"),
+        ("/jobs/neural/a.vdg", "/jobs/neural/a.vdg"),
+    ):
+        host.attach(harness.first, BakedResult(Path(file)))
+        assert data["verdigris_bundle"] == expected
+        assert host.attached(harness.first) == Path(file)
+    # notes of earlier versions
+    data["verdigris_bundle"] = "/anywhere/$HIP/a.vdg"
+    assert host.attached(harness.first) == Path("/anywhere/$HIP/a.vdg")
+    # a scene that was never saved has no folder
+    harness.houdini.path = ""
+    host.attach(harness.first, BakedResult(Path("/home/a.vdg")))
+    assert data["verdigris_bundle"] == "/home/a.vdg"

@@ -122,6 +122,40 @@ def test_the_first_use_builds_the_asset_in_the_package_or_in_the_preferences(
     assert Path(scene.loaded_files[0]).parent == tmp_path / "preferences" / "otls"
 
 
+@pytest.mark.parametrize(
+    ("license", "suffix"),
+    [
+        ("Commercial", ".hda"),
+        ("Indie", ".hdalc"),
+        ("Apprentice", ".hdanc"),
+        ("ApprenticeHD", ".hdanc"),
+        ("Education", ".hdanc"),
+    ],
+)
+def test_each_license_builds_and_loads_the_file_that_it_writes(
+    harness, tmp_path, monkeypatch, license, suffix
+):
+    scene, folder = harness.houdini, tmp_path / "preferences" / "otls"
+    scene.home, scene.license = str(tmp_path / "preferences"), license
+    monkeypatch.delenv("VERDIGRIS_TREE", raising=False)
+    # a file of another license would limit the session
+    folder.mkdir(parents=True)
+    others = {".hda", ".hdalc", ".hdanc"} - {suffix}
+    assets = module("nodes.build_assets")
+    for other in others:
+        (folder / assets.file_name()).with_suffix(other).write_text("of another license")
+    assets.require_lop()
+    (file,) = scene.loaded_files
+    assert Path(file).suffix == suffix and Path(file).parent == folder
+    assert {each.suffix for each in folder.iterdir()} == {suffix, *others}
+    # the next session finds it
+    scene.definitions.clear()
+    scene.loaded_files.clear()
+    scene.refuses = {"createDigitalAsset"}
+    assets.require_lop()
+    assert scene.loaded_files == [file]
+
+
 def test_an_asset_of_another_version_is_replaced(harness, tmp_path, monkeypatch):
     scene = harness.houdini
     scene.home = str(tmp_path)
@@ -240,7 +274,9 @@ def test_several_nodes_wait_for_each_other(scene, tmp_path):
     assert len(scene.workers) == 1
 
 
-def test_progress_is_shown_on_the_node_and_can_be_cancelled(scene, tmp_path):
+def test_progress_is_shown_on_the_node_and_can_be_cancelled(scene, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module("nodes.scene_bakes").time, "monotonic", lambda: now[0])
     press(scene, "cancel")
     assert parms(scene)["state"] == "nothing to cancel"
     press(scene, "bake")
@@ -248,9 +284,15 @@ def test_progress_is_shown_on_the_node_and_can_be_cancelled(scene, tmp_path):
     client = scene.workers[0]
     client.emit("opened", chosen="nested", materials=[])
     client.emit("phase", name="training")
-    client.emit("step", step=1, steps=4, seconds_left=90.0)
     tick(scene)
-    assert parms(scene)["state"] == "baking nested: training 25%, 1:30 left"
+    client.emit("step", step=1, steps=4, seconds_left=90.0)
+    scene.nodes[BAKE]["comment"] = "mine"
+    now[0] += 3
+    tick(scene)
+    # the comment does not cook, and the artist's own stays
+    assert parms(scene)["state"] == "baking nested"
+    shown = "mine\nVerdigris: baking nested: training 25%, 1:30 left"
+    assert scene.nodes[BAKE]["comment"] == shown and scene.nodes[BAKE]["displaycomment"]
     press(scene, "cancel")
     client.emit("state", state="idle")
     tick(scene)
@@ -258,6 +300,30 @@ def test_progress_is_shown_on_the_node_and_can_be_cancelled(scene, tmp_path):
     assert parms(scene)["state"].startswith("0 of 3 materials baked; nested: the bake was cancel")
     # nothing was noted
     assert parms(scene)["bundles"] == "{}"
+    assert scene.nodes[BAKE]["comment"] == "mine" and not scene.nodes[BAKE]["displaycomment"]
+
+
+def test_progress_cooks_nothing_and_is_written_every_two_seconds(scene, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(module("nodes.scene_bakes").time, "monotonic", lambda: now[0])
+    parms(scene)["materials"] = "nested"
+    press(scene, "bake")
+    tick(scene)
+    client = scene.workers[0]
+    client.emit("opened", chosen="nested", materials=[])
+    client.emit("phase", name="training")
+    tick(scene)
+    scene.redraw()
+    written = []
+    for step in range(1, 101):
+        now[0] += 0.1
+        client.emit("step", step=step, steps=100)
+        tick(scene)
+        written.append(scene.nodes[BAKE]["comment"])
+        assert BAKE not in scene.stale
+    # ten seconds
+    assert 4 <= len(set(written)) <= 6
+    assert "100%" not in parms(scene)["state"]
 
 
 def test_a_node_that_is_deleted_during_its_bake_loses_no_result(scene, tmp_path):
@@ -342,10 +408,12 @@ def test_a_scene_that_is_replaced_during_a_bake_loses_no_result(scene, tmp_path)
 
 
 def test_a_state_of_a_bake_that_no_longer_runs_is_corrected_when_a_scene_opens(scene):
-    parms(scene)["state"] = "baking nested: training 25%"
+    parms(scene)["state"] = "baking nested"
+    scene.nodes[BAKE]["comment"] = "mine\nVerdigris: baking nested: training 25%"
     names = {"kwargs": {"node": scene.hou.node(BAKE)}}
     exec(scene.definitions["verdigris_bake"]["sections"]["OnLoaded"], names)
     assert parms(scene)["state"] == "interrupted: press Bake again"
+    assert scene.nodes[BAKE]["comment"] == "mine"
 
 
 # without a window
@@ -384,7 +452,8 @@ def test_a_real_worker_bakes_a_material_of_the_stage(scene, monkeypatch, tmp_pat
         scenes, "BakeRequest", lambda **values: plain(**values, changes=dict(small))
     )
     press(scene, "bake")
-    found = Path(json.loads(parms(scene)["bundles"])["/materials/tiles"])
+    noted = json.loads(parms(scene)["bundles"])["/materials/tiles"]
+    found = Path(noted.replace("$HIP", tmp_path.as_posix()))
     assert found.parent == tmp_path / "neural"
     assert api.verify(api.open_bundle(found)).holds
 

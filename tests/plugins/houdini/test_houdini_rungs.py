@@ -29,7 +29,7 @@ def test_a_branch_of_two_nodes_references_the_ladder_and_chooses_a_variant(
     assert said == "/stage/gold_rung chooses the rung: pbr, vertex. Merge it where the mesh is."
     nodes = harness.houdini.nodes
     assert nodes["/stage/gold_ladder"]["parms"] == {
-        "filepath1": (tmp_path / "gold.usdc").as_posix(), "primpath1": "/gold"
+        "filepath1": "$HIP/gold.usdc", "primpath1": "/gold"
     }  # fmt: skip
     chosen = nodes["/stage/gold_rung"]
     assert chosen["input"] == "/stage/gold_ladder"

@@ -37,6 +37,18 @@ def test_the_bake_tool_shows_the_panel_or_an_error(houdini):
     assert "has not loaded the panel" in houdini.dialogs[0]
 
 
+def test_opening_the_panel_on_a_saved_scene_changes_nothing(houdini, tmp_path):
+    houdini.path = str(tmp_path / "shot.hip")
+    before = houdini.state()
+    module("actions").bake()
+    assert houdini.panels == ["Verdigris", "front"]
+    assert houdini.state() == before and not houdini.unsaved and not houdini.definitions
+    # the LOP is built when it is wanted, or where the scene is unsaved anyway
+    houdini.unsaved = True
+    module("actions").bake()
+    assert list(houdini.definitions) == ["verdigris_bake"]
+
+
 def test_the_panel_opens_where_the_lop_cannot_be_built(houdini):
     houdini.refuses = {"createDigitalAsset"}
     module("actions").bake()
