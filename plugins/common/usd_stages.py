@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import HostError
+from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.mesh_values import find_weights, weight_names
 from verdigris.core.hosts.host import HostMesh
+from verdigris.core.material.usd.usdshade import convert, has_surface
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,16 +26,54 @@ def listed(names: list[str]) -> str:
     return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
-def bound_meshes(stage: Any, material: str) -> list[str]:
-    """The meshes to which a material is assigned, to the whole mesh or to a subset."""
+# A material of either purpose is used, for renders and in viewports. Both fall back to a binding
+# without purpose.
+_PURPOSES = ("full", "preview")
+
+
+def find_problem(stage: Any, path: str) -> str:
+    """Why the material at a path of a stage cannot be baked; empty if it may be."""
+    if has_surface(stage, path):
+        return ""
+    try:
+        convert(stage, path)
+    except DocumentError as failure:
+        return str(failure).removeprefix(f"{path}: ")
+    return ""
+
+
+def meshes_by_material(stage: Any) -> dict[str, list[str]]:
+    """The meshes that have each material, on all faces or on a subset, by the path that
+    `shared_path` gives a material. USD resolves bindings by purpose, of collections, and of prims
+    above. Meshes that instances share are listed once for a material."""
     from pxr import Usd, UsdGeom
 
-    return [
-        str(prim.GetPath())
-        for prim in stage.Traverse(Usd.TraverseInstanceProxies())
-        if prim.IsA(UsdGeom.Mesh)
-        and (_is_bound(prim, material) or _bound_faces(UsdGeom.Mesh(prim), material) is not None)
-    ]
+    prims: list[Any] = []
+    meshes: list[Any] = []
+    everything = Usd.TraverseInstanceProxies(Usd.PrimIsDefined & ~Usd.PrimIsAbstract)
+    for prim in stage.Traverse(everything):
+        if prim.IsActive() and prim.IsA(UsdGeom.Mesh):
+            for each in (prim, *_subsets(prim)):
+                prims.append(each)
+                meshes.append(prim)
+    found: dict[str, dict[str, str]] = {}
+    for bound in _bound_materials(prims):
+        for mesh, material in zip(meshes, bound, strict=True):
+            if material:
+                of_material = found.setdefault(shared_path(material.GetPrim()), {})
+                of_material.setdefault(shared_path(mesh), str(mesh.GetPath()))
+    return {path: list(each.values()) for path, each in found.items()}
+
+
+def bound_meshes(stage: Any, material: str) -> list[str]:
+    """The meshes with the material at this path."""
+    prim = stage.GetPrimAtPath(material)
+    return meshes_by_material(stage).get(shared_path(prim), []) if prim else []
+
+
+def shared_path(prim: Any) -> str:
+    """The path of a prim, or of the prim that it shares with other instances."""
+    return str((prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim).GetPath())
 
 
 def require_mesh(stage: Any, path: str, where: str) -> Any:
@@ -54,19 +94,19 @@ def weight_sets_of(stage: Any, path: str, where: str) -> tuple[str, ...]:
 def mesh_of_stage(
     stage: Any, path: str, material: str, weight_set: str, where: str, separator: str
 ) -> HostMesh:
-    """Reads a mesh of a stage. If `material` is given, only the faces of its subsets."""
+    """Reads a mesh of a stage. If `material` is given, only the faces that have it."""
     mesh = require_mesh(stage, path, where)
     read = usd_mesh(mesh, where)
     weights = find_weights(mesh, weight_set, where)
     name = f"{where}{separator}{path}"
     kept, notes = np.ones(len(read.uv), bool), ()
-    subset = _bound_faces(mesh, material) if material else None
-    if subset is not None:
-        counts = np.array(mesh.GetFaceVertexCountsAttr().Get(), np.int64)
+    counts = np.array(mesh.GetFaceVertexCountsAttr().Get(), np.int64)
+    faces = _faces_with(mesh, material, len(counts)) if material else np.ones(len(counts), bool)
+    # a mesh without the material is shown whole
+    if faces.any() and not faces.all():
         # usd_mesh splits each face into a fan
-        face_of_triangle = np.repeat(np.arange(len(counts)), np.maximum(counts - 2, 0))
-        kept = np.isin(face_of_triangle, subset)
-        left_out = len(counts) - len(subset)
+        kept = np.repeat(faces, np.maximum(counts - 2, 0))
+        left_out = len(counts) - int(faces.sum())
         notes = (f"{name}: {left_out} of {len(counts)} faces have another material",)
     return HostMesh(
         name,
@@ -78,21 +118,31 @@ def mesh_of_stage(
     )
 
 
-def _is_bound(prim: Any, material: str) -> bool:
+def _faces_with(mesh: Any, material: str, count: int) -> NDArray[np.bool_]:
+    """Which faces have a material, by its own subsets, or as the rest of the mesh."""
+    prim = mesh.GetPrim()
+    asked = shared_path(prim.GetStage().GetPrimAtPath(material))
+    subsets = _subsets(prim)
+    faces, others = np.zeros(count, bool), np.zeros(count, bool)
+    for bound in _bound_materials([prim, *subsets]):
+        has_it = [bool(each) and shared_path(each.GetPrim()) == asked for each in bound]
+        for subset, own in zip(subsets, has_it[1:], strict=True):
+            chosen = np.array(subset.GetAttribute("indices").Get() or [], np.int64)
+            (faces if own else others)[chosen[(chosen >= 0) & (chosen < count)]] = True
+        if has_it[0]:
+            faces |= ~others
+    return faces
+
+
+def _subsets(mesh: Any) -> list[Any]:
     from pxr import UsdShade
 
-    found, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
-    return bool(found) and str(found.GetPath()) == material
+    return [each.GetPrim() for each in UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets()]
 
 
-def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
-    """The faces of the subsets with a material; None if there is no such subset."""
+def _bound_materials(prims: list[Any]) -> Iterator[list[Any]]:
+    """The materials that are bound to these prims, for one purpose after the other."""
     from pxr import UsdShade
 
-    subsets = UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()
-    faces = [
-        np.array(subset.GetIndicesAttr().Get() or [], np.int64)
-        for subset in subsets
-        if _is_bound(subset.GetPrim(), material)
-    ]
-    return np.concatenate(faces) if faces else None
+    for purpose in _PURPOSES:
+        yield UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, purpose)[0]

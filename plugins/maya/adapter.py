@@ -25,12 +25,12 @@ from verdigris.plugins.maya.scene.materials import (
     STACKED,
     STAGED,
     engines_of,
-    is_selected,
     list_materials,
     node_of,
     place_in_node,
     read_document,
     require_known,
+    selected_among,
     unloaded_references,
 )
 from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
@@ -135,10 +135,12 @@ class MayaHost:
         engines: set[str] = set()
         for shape in selected_meshes():
             engines |= engines_on(shape)
+        there = self.materials()
+        chosen = selected_among(there, nodes)
         return tuple(
             material
-            for material in self.materials()
-            if is_selected(material, nodes) or set(engines_of(material)) & engines
+            for material in there
+            if material in chosen or set(engines_of(material)) & engines
         )
 
     def identity(self, material: HostMaterial) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 import hou
 
-from verdigris.core.base.errors import DocumentError, HostError
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMesh
-from verdigris.core.material.usd.usdshade import convert, has_surface, list_materials
-from verdigris.plugins.common.usd_stages import listed, mesh_of_stage
+from verdigris.core.material.usd.usdshade import has_surface, list_materials
+from verdigris.plugins.common.usd_stages import find_problem, listed, mesh_of_stage
 from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 from verdigris.plugins.houdini.scene.nodes import instances, is_ready
@@ -145,18 +145,10 @@ def staged_materials(node: hou.LopNode) -> tuple[Staged, ...]:
     if waits_for(node):
         return _known.get(number, ())
     stage = stage_of(node)
-    _known[number] = tuple(Staged(path, _problem(stage, path)) for path in list_materials(stage))
+    _known[number] = tuple(
+        Staged(path, find_problem(stage, path)) for path in list_materials(stage)
+    )
     return _known[number]
-
-
-def _problem(stage: Any, path: str) -> str:
-    if has_surface(stage, path):
-        return ""
-    try:
-        convert(stage, path)
-    except DocumentError as failure:
-        return str(failure).removeprefix(f"{path}: ")
-    return ""
 
 
 def materials_of_stage(node: hou.LopNode) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
@@ -19,7 +21,7 @@ from verdigris.plugins.maya.scene.stacks import (
 )
 from verdigris.plugins.maya.scene.stages import (
     is_item_selected,
-    meshes_with,
+    meshes_of_all,
     read_staged,
     staged_materials,
 )
@@ -74,16 +76,24 @@ def list_materials() -> tuple[HostMaterial, ...]:
             continue
         if cmds.nodeType(shader) != SURFACE_SHADER:
             found.append(HostMaterial(engine, shader, NATIVE))
-    found += [HostMaterial(item, name, STAGED) for item, name in staged_materials()]
+    found += [HostMaterial(item, name, STAGED, why) for item, name, why in staged_materials()]
     return tuple(found)
 
 
+def selected_among(materials: Iterable[HostMaterial], selected: set[str]) -> set[HostMaterial]:
+    """The materials of which a part, a mesh on a stage, or the item that they render is
+    selected."""
+    found = {each for each in materials if each.source != STAGED and is_selected(each, selected)}
+    staged = {each.key: each for each in materials if each.source == STAGED} if selected else {}
+    for item, meshes in meshes_of_all(staged).items():
+        if any(is_item_selected(each, selected) for each in (item, *meshes)):
+            found.add(staged[item])
+    return found
+
+
 def is_selected(material: HostMaterial, selected: set[str]) -> bool:
-    """Whether a material, a part of it, or the item that it renders is selected."""
-    if material.source == STAGED:
-        return any(
-            is_item_selected(item, selected) for item in (material.key, *meshes_with(material.key))
-        )
+    """Whether a material outside of stages, a part of it, or the item that it renders is
+    selected."""
     path = rendered_path(material.key) if material.source == RENDERED else material.key
     return bool({material.key, material.name} & selected) or any(
         path and (each == path or each.startswith(f"{path}%")) for each in selected

@@ -6,13 +6,21 @@ selection: `|stage1|stageShape1,/mtl/gold`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMesh
-from verdigris.core.material.usd.usdshade import has_surface, list_materials
-from verdigris.plugins.common.usd_stages import bound_meshes, listed, mesh_of_stage, weight_sets_of
+from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.plugins.common.usd_stages import (
+    bound_meshes,
+    find_problem,
+    mesh_of_stage,
+    meshes_by_material,
+    shared_path,
+    weight_sets_of,
+)
 from verdigris.plugins.maya.scene.documents import convert_from_stage
 from verdigris.plugins.maya.scene.nodes import of_type, parent_of, require_node
 
@@ -47,36 +55,27 @@ def stage_of(shape: str) -> Any:
     return prim.GetStage()
 
 
-def staged_materials() -> list[tuple[str, str]]:
-    """The item and the name of each material with a MaterialX surface. Warnings name shapes without
-    a stage."""
+def staged_materials() -> list[tuple[str, str, str]]:
+    """The item, the name and the problem of each material. Warnings name shapes without a stage."""
     found = []
     for shape in of_type(SHAPE):
         with suppress(HostError):
             stage = stage_of(shape)
             found += [
-                (f"{shape}{SEPARATOR}{path}", path.rpartition("/")[2])
+                (f"{shape}{SEPARATOR}{path}", path.rpartition("/")[2], find_problem(stage, path))
                 for path in list_materials(stage)
-                if has_surface(stage, path)
             ]
     return found
 
 
 def stage_warnings() -> tuple[str, ...]:
-    """A warning for each shape without a stage, and for materials without a surface."""
+    """A warning for each shape without a stage."""
     lines = []
     for shape in of_type(SHAPE):
         try:
-            stage = stage_of(shape)
+            stage_of(shape)
         except HostError as failure:
             lines.append(str(failure))
-            continue
-        bare = [path for path in list_materials(stage) if not has_surface(stage, path)]
-        if bare:
-            lines.append(
-                f"{shape}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
-                "MaterialX shader to their surface output to bake them."
-            )
     return tuple(lines)
 
 
@@ -90,6 +89,21 @@ def meshes_with(item: str) -> list[str]:
     """The meshes with a material."""
     shape, path = split_item(item)
     return [f"{shape}{SEPARATOR}{mesh}" for mesh in bound_meshes(stage_of(shape), path)]
+
+
+def meshes_of_all(items: Iterable[str]) -> dict[str, list[str]]:
+    """The meshes with each of these materials. Each stage is traversed once."""
+    by_shape: dict[str, tuple[Any, dict[str, list[str]]]] = {}
+    found = {}
+    for item in items:
+        shape, path = split_item(item)
+        if shape not in by_shape:
+            stage = stage_of(shape)
+            by_shape[shape] = stage, meshes_by_material(stage)
+        stage, meshes = by_shape[shape]
+        of_material = meshes.get(shared_path(stage.GetPrimAtPath(path)), [])
+        found[item] = [f"{shape}{SEPARATOR}{mesh}" for mesh in of_material]
+    return found
 
 
 def read_staged_mesh(item: str, material: str, weight_set: str) -> HostMesh:

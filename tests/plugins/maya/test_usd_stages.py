@@ -2,7 +2,7 @@
 
 import pytest
 
-from verdigris.core.base.errors import HostError
+from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.hosts.host import BakedResult
 from verdigris.core.material.load.mtlx_document import parse_document
 
@@ -114,15 +114,29 @@ def test_a_shape_without_a_stage_is_a_warning_and_hides_nothing(staged, maya):
     assert any("stageShape1 has no stage: see why" in each for each in staged.scene_warnings())
 
 
-def test_a_material_without_a_surface_is_a_warning(staged):
+def test_a_material_without_a_surface_is_listed_with_the_reason(staged):
     import mayaUsd.lib
     from pxr import UsdShade
 
     stage = mayaUsd.lib.GetPrim(SHAPE).GetStage()
     UsdShade.Material.Define(stage, "/plate/mtl/bare")
-    (warning,) = [each for each in staged.scene_warnings() if "no MaterialX surface" in each]
-    assert "/plate/mtl/bare" in warning and warning.startswith(f"{SHAPE}: ")
-    assert not any(each.name == "bare" for each in staged.materials())
+    bare = next(each for each in staged.materials() if each.name == "bare")
+    assert bare.problem.startswith("has no surface: connect a MaterialX surface shader")
+    with pytest.raises(DocumentError, match="/plate/mtl/bare: has no surface"):
+        staged.document(bare)
+    assert gold_of(staged).problem == ""
+
+
+def test_each_stage_is_traversed_once_for_the_selection(staged, maya, monkeypatch):
+    from verdigris.plugins.maya.scene import stages
+
+    traversed, traverse = [], stages.meshes_by_material
+    monkeypatch.setattr(
+        stages, "meshes_by_material", lambda stage: traversed.append(stage) or traverse(stage)
+    )
+    maya.selection = [f"{SHAPE},/set/floor"]
+    assert [each.key for each in staged.selected_materials()] == [gold_of(staged).key]
+    assert len(traversed) == 1
 
 
 def test_without_the_python_of_maya_usd_the_package_is_named(staged, monkeypatch):
