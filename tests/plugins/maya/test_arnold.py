@@ -5,8 +5,7 @@ import sys
 import MaterialX as mx
 import numpy as np
 import pytest
-from fake_maya_api import load_arnold
-from fake_maya_tables import SETTINGS
+from fake_maya import load_arnold
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import HostError
@@ -39,8 +38,7 @@ def read(host):
 
 
 def add(maya, name, kind, **attributes):
-    settings = SETTINGS.get(kind, {})
-    return maya.add(name, kind, **{**settings, **attributes})
+    return maya.add(name, kind, **attributes)
 
 
 def picture(maya, name, **attributes):

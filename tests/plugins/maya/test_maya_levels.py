@@ -115,9 +115,10 @@ def value_of(maya, plug, texels):
     if kind == "file":
         assert output == "outColor"
         colour = np.array(texels[facts["fileTextureName"].rpartition("/")[2]])
-        return colour * facts["colorGain"] + facts["colorOffset"]
+        return colour * maya.value(f"{node}.colorGain") + maya.value(f"{node}.colorOffset")
     if kind == "multiplyDivide":
-        assert facts["operation"] == 1
+        # 1 multiplies
+        assert maya.value(f"{node}.operation") == 1
         return fed("input1") * fed("input2")
     assert kind == "reverse"
     return 1 - fed("input")

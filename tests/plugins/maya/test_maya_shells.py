@@ -90,11 +90,11 @@ def test_a_copy_of_the_shelf_does_not_stay_in_the_preferences(maya, plug_in, tmp
 
 
 def test_the_file_of_the_shelf_has_the_buttons_with_icons_of_the_module(maya):
-    import fake_maya_ui
+    import fake_maya
 
     shelf = module("menus")
     maya.parent = "shelves"
-    fake_maya_ui.run_shelf(maya, shelf.SHELF_FILE.read_text())
+    fake_maya.run_shelf(maya, shelf.SHELF_FILE.read_text())
     found = maya.layouts["shelves"]
     assert [(b["label"], b["image"], b["annotation"], b["command"]) for b in found] == [
         (b.label, b.icon, b.tip, b.command) for b in shelf.BUTTONS
@@ -104,7 +104,7 @@ def test_the_file_of_the_shelf_has_the_buttons_with_icons_of_the_module(maya):
     for button in shelf.BUTTONS:
         assert callable(getattr(module("actions"), button.function))
         compile(button.command, button.label, "exec")
-        icon = xml.parse(fake_maya_ui.find_icon(button.icon)).getroot()
+        icon = xml.parse(fake_maya.find_icon(button.icon)).getroot()
         assert (icon.get("width"), icon.get("height")) == ("32", "32")
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-_ICONS = Path(__file__).parents[2] / "plugins" / "maya" / "icons"
+_ICONS = Path(__file__).parents[3] / "plugins" / "maya" / "icons"
 _CLASSES = {
     "standardSurface": "shader/surface",
     "lambert": "shader/surface",

@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from fake_maya_tables import LONG_NAMES, MESH_SETTINGS, SELECT_TOOL, SETTINGS
+from .node_types import VECTORS, Attribute, Plug, find_plug, node_types
+from .tables import MESH_SETTINGS, SELECT_TOOL
 
 # What Maya keeps when it opens another scene.
 SESSION = (
     *("project", "plugins", "batch", "has_undo", "export", "refuses", "tool", "brush", "jobs"),
     *("deferred", "callbacks", "files", "layouts", "controls", "dialogs", "answer", "commands"),
 )
-_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
-_ESCAPES = {"n": "\n", "t": "\t"}
-
-
-def _unquoted(quoted: str, plain: str) -> str:
-    return plain or re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), quoted)
 
 
 class StrictModule(types.ModuleType):
@@ -59,6 +54,9 @@ class Scene:
         self.has_color_management = True
         self.stages: dict[str, Any] = {}
         self.exports: list[Any] = []
+        self.current_references: dict[str, str] = {}
+        self.unknown: list[str] = []
+        """Attributes of a scene that the table of node types lacks."""
         self.has_old_usd = False
         self.lookdevx_writes: dict[str, str] = {}
         self.tool = SELECT_TOOL
@@ -168,10 +166,7 @@ class Scene:
 
     def add(self, name: str, kind: str, **attributes: Any) -> str:
         self.uuids[name] = str(uuid4()).upper()
-        settings = MESH_SETTINGS if kind == "mesh" else {}
-        if kind.startswith("ai") or kind == "place2dTexture":
-            settings = SETTINGS.get(kind, {})
-        attributes = {**settings, **attributes}
+        attributes = {**(MESH_SETTINGS if kind == "mesh" else {}), **attributes}
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
 
@@ -197,37 +192,74 @@ class Scene:
         return found[0]
 
     def plug(self, name: str) -> str:
-        """An attribute of a node, by the name that the scene knows it by."""
-        return f"{self.find(name)}.{name.partition('.')[2]}"
+        """An attribute of a node, as Maya writes it."""
+        return f"{self.find(name)}.{self.look_up(name).path}"
+
+    def added(self, node: str) -> dict[str, Attribute]:
+        """The attributes that addAttr has added to a node."""
+        found: dict[str, Attribute] = self.nodes[node].get("added", {})
+        return found
+
+    def look_up(self, name: str) -> Plug:
+        """The attribute of `node.attribute`."""
+        node = self.find(name)
+        return find_plug(self.nodes[node]["type"], name.partition(".")[2], self.added(node))
+
+    def require_plug(self, name: str) -> Plug:
+        """The attribute of `node.attribute`, which must exist."""
+        found = self.look_up(name)
+        attributes = self.require(name)["attributes"]
+        if found.attribute is None and found.path not in attributes:
+            raise ValueError(f"No object matches name: {name}")
+        return found
+
+    def value(self, name: str) -> Any:
+        """The stored value of a plug, or its default."""
+        attributes, found = self.require(name)["attributes"], self.require_plug(name)
+        own = found.attribute
+        if found.path in attributes or own is None:
+            return attributes[found.path]
+        if own.parent and own.parent.kind in VECTORS:
+            whole = attributes.get(found.above, own.parent.default)
+            return whole[own.parent.children.index(own)]
+        if own.kind in VECTORS:
+            # a dynamic compound may have been set by its children
+            return tuple(attributes.get(each.long, each.default) for each in own.children)
+        return own.default
+
+    def store(self, name: str, value: Any) -> None:
+        """Sets a plug. A component changes its vector."""
+        attributes, found = self.require(name)["attributes"], self.look_up(name)
+        own = found.attribute
+        if own is not None and own.parent and own.parent.kind in VECTORS:
+            whole = list(attributes.get(found.above, own.parent.default))
+            whole[own.parent.children.index(own)] = value
+            attributes[found.above] = tuple(whole)
+        else:
+            attributes[found.path] = value
+
+    def indices(self, name: str) -> list[int]:
+        """The elements of an array that are set or connected."""
+        path = self.look_up(name).path
+        node = self.find(name)
+        begins = re.compile(rf"{re.escape(path)}\[(\d+)\]")
+        paths = [*self.nodes[node]["attributes"]]
+        for ends in self.connections.items():
+            paths += [end.partition(".")[2] for end in ends if end.partition(".")[0] == node]
+        return sorted({int(found[1]) for each in paths if (found := begins.match(each))})
+
+    def kinds(self) -> set[str]:
+        """The node types that Maya knows: those of the table, of plug-ins, and of the scene."""
+        return {*node_types(), *(facts["type"] for facts in self.nodes.values())}
 
     def require(self, name: str) -> dict[str, Any]:
         return self.nodes[self.find(name)]
 
     def read(self, path: Path) -> None:
         """Opens a scene in Maya ASCII."""
+        from .ascii import Reader
+
         kept = {name: getattr(self, name) for name in SESSION}
         self.__init__()  # type: ignore[misc]
         vars(self).update(kept, path=str(path))
-        current = ""
-        for statement in re.split(r";\n", path.read_text()):
-            lines = [line for line in statement.splitlines() if line[:2] != "//"]
-            words = [_unquoted(*found) for found in _WORD.findall("\n".join(lines))]
-            if not words:
-                continue
-            if words[0] == "createNode":
-                name = next(words[i + 1] for i, w in enumerate(words) if w in ("-n", "-name"))
-                parent = next(
-                    (words[i + 1] for i, w in enumerate(words) if w in ("-p", "-parent")), ""
-                )
-                if words[1] in ("transform", "mesh", "materialxStack"):
-                    name = f"|{parent}|{name}" if parent else f"|{name}"
-                current = self.add(name, words[1])
-            elif words[0] == "rename":
-                self.uuids[current] = words[-1]
-            elif words[0] == "setAttr" and "-type" in words:
-                attribute = next(w for w in words if w.startswith(".")).lstrip(".")
-                self.nodes[current]["attributes"][LONG_NAMES.get(attribute, attribute)] = words[-1]
-            elif words[0] == "connectAttr":
-                ends = [part.partition(".") for part in words[1:3]]
-                source, target = (f"{n}.{LONG_NAMES.get(a, a)}" for n, _, a in ends)
-                self.connections[target] = source
+        Reader(self).read(path)

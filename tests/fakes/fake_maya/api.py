@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fake_maya_scene import Scene, StrictModule
+from .scene import Scene, StrictModule
 
 
 def make_open_maya(scene: Scene) -> StrictModule:
