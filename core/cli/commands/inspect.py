@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +13,11 @@ import typer
 from verdigris.core.baking.measure.measure import classify
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.text import counted, printable
+from verdigris.core.batch.scene.sources import STAGE_SUFFIXES, ReadOptions, entries_of
 from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
 from verdigris.core.bundle.files.ktx2 import FORMATS
@@ -30,7 +33,8 @@ from verdigris.core.cli.shared.options import (
     path_argument,
 )
 from verdigris.core.compress.set_files import is_texture_set, open_set
-from verdigris.core.material.report import describe, print_reports
+from verdigris.core.material.load.mtlx_document import Document
+from verdigris.core.material.report import MaterialReport, describe, print_reports
 from verdigris.core.settings.presets import default_preset, require_recipe
 
 app = CommandApp()
@@ -47,7 +51,9 @@ _LATENTS = {
 def inspect(
     file: Annotated[
         Path,
-        path_argument("FILE", "A MaterialX document (.mtlx), a bundle (.vdg) or a set (.vdt)."),
+        path_argument(
+            "FILE", "A MaterialX document (.mtlx), a USD stage, a bundle (.vdg) or a set (.vdt)."
+        ),
     ],
     *,
     options: DocumentOptions,
@@ -67,9 +73,11 @@ def inspect(
     if is_bundle(file):
         _inspect_bundle(file, options.material, as_json)
         return
-    document = options.load(file)
-    reports = describe(document, options.material, probe=probe, device_choice=device)
-    left_out = {} if options.material else document.unbakeable
+    reports: list[MaterialReport] = []
+    left_out: dict[str, str] = {}
+    for document, material in _documents_in(file, options, left_out):
+        reports += describe(document, material, probe=probe, device_choice=device)
+        left_out |= {} if material else document.unbakeable
     if as_json:
         found = {
             "file": str(file),
@@ -79,8 +87,35 @@ def inspect(
         print(json.dumps(found, indent=2))
     else:
         print_reports(str(file), reports, left_out)
-    if any(report.problem for report in reports):
+    if any(report.problem for report in reports) or (left_out and not reports):
         raise typer.Exit(1)
+
+
+def _documents_in(
+    file: Path, options: DocumentOptions, left_out: dict[str, str]
+) -> Iterator[tuple[Document, str | None]]:
+    """The document, or those of a stage's materials, with the name of the material if not all
+    count. Materials that cannot be read are added to `left_out`."""
+    if file.suffix.lower() not in STAGE_SUFFIXES:
+        yield options.load(file), options.material
+        return
+    reading = ReadOptions(tuple(options.search or ()), options.confined)
+    entries = entries_of(file, reading)
+    named = [
+        each
+        for each in entries
+        if options.material in (None, each.name, each.source.name.removeprefix(str(file)))
+    ]
+    if not named:
+        there = ", ".join(each.name for each in entries)
+        raise SceneError(f"{file}: has no material {options.material!r}; it has: {there}")
+    for entry in named:
+        try:
+            if entry.problem:
+                raise SceneError(entry.problem)
+            yield entry.source.load(), entry.material
+        except VerdigrisError as failure:
+            left_out[entry.name] = str(failure)
 
 
 def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:

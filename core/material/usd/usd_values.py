@@ -142,7 +142,8 @@ def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
     file = resolved or _anchored(attribute, written)
     if "[" in file and file.endswith("]"):
         raise TextureError(
-            f"{asker}: {file!r} is inside a USDZ package: unpack it and set the path of the file"
+            f"{asker}: {file!r} is inside a USDZ package: unpack the package, a zip archive, and "
+            "bake the stage in it"
         )
     return Path(file).as_posix() if file else ""
 

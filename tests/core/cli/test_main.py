@@ -237,6 +237,24 @@ def test_inspect_of_a_material_that_cannot_be_baked_exits_with_1(tmp_path):
     assert "Traceback" not in result.stderr
 
 
+def test_inspect_lists_the_materials_of_a_stage_that_references_documents(tmp_path):
+    stage = tmp_path / "show.usda"
+    document = (EXAMPLES / "car_paint.mtlx").as_posix()
+    stage.write_text(
+        f"#usda 1.0\n(\n    subLayers = [@{document}@, @gone.mtlx@]\n)\n"
+        'def Material "bare"\n{\n}\n'
+    )
+    code, said, _ = run_command(["inspect", stage, "--no-probe"])
+    assert code == 0
+    assert "car_paint\n  surface   open_pbr_surface" in said
+    assert "gone\n  not baked gone.mtlx: there is no such file" in said
+    assert "bare\n  not baked /bare: has no surface: connect" in said
+    found = run_command(["inspect", stage, "--no-probe", "--json", "--material", "/bare"])
+    assert found[0] == 1
+    assert list(json.loads(found[1])["left_out"]) == ["bare"]
+    assert "it has: gone, car_paint, bare" in run_command(["inspect", stage, "-m", "no"])[2]
+
+
 def test_render_writes_a_png_that_another_reader_reads(tmp_path, chalk):
     import OpenImageIO as oiio
 

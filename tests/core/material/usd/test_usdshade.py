@@ -298,7 +298,9 @@ def test_a_file_inside_a_usdz_is_refused_with_the_remedy(stage):
     shader.CreateInput("base_color", Sdf.ValueTypeNames.Color3f).ConnectToSource(
         picture.ConnectableAPI(), "out"
     )
-    with pytest.raises(TextureError, match="unpack it and set the path of the file"):
+    with pytest.raises(
+        TextureError, match="unpack the package, a zip archive, and bake the stage in it"
+    ):
         convert(stage, "/made")
 
 
