@@ -101,7 +101,7 @@ def check(host: HostVersion, keep: Path, pictures: Path | None) -> dict | str:
     if python is None:
         return f"there is no Python {host.python} on this machine"
     inside = make_environment(host, python, keep)
-    tree = stage(host, keep / "trees" / host.name)
+    tree = stage(host, keep / "trees" / host.name, worker=False)
     return probe(host, inside, tree, pictures / f"{host.name}.png" if pictures else None)
 
 

@@ -46,6 +46,15 @@ class System:
     houdini: str
     """Its name in a houdini_os condition of a Houdini package."""
 
+    blender: str
+    """Its name among the platforms of a Blender extension."""
+
+    machine: str
+    """The processors of the applications."""
+
+    newer: tuple[str, ...]
+    """Platforms that the worker needs in addition, because its packages have no older wheels."""
+
 
 _MAYA = ("PySide6", "shiboken6")
 _HOUDINI = ("PySide6", "shiboken6", "numpy")
@@ -71,12 +80,26 @@ PINS_OF_PYTHON = {"3.11": {"numpy": _NUMPY_2024}}
 
 SYSTEMS = {
     "linux": System(
-        ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"), "linux", "linux"
+        ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
+        "linux",
+        "linux",
+        "linux-x64",
+        "x86_64",
+        ("manylinux_2_34_x86_64",),
     ),
-    "windows": System(("win_amd64",), "win64", "windows"),
-    "macos": System(("macosx_14_0_arm64", "macosx_11_0_arm64"), "mac", "macos"),
+    "windows": System(("win_amd64",), "win64", "windows", "windows-x64", "x86_64", ()),
+    "macos": System(
+        ("macosx_14_0_arm64", "macosx_11_0_arm64"),
+        "mac",
+        "macos",
+        "macos-arm64",
+        "arm64",
+        ("macosx_26_0_arm64",),
+    ),
 }
 
+# Versions of Blender, each with its Python and the first version that it does not include.
+BLENDERS = {"blender-5.0": ("5.0.0", "3.11", "5.1.0"), "blender-5.1": ("5.1.0", "3.13", "6.0.0")}
 
 BY_NAME = {each.name: each for each in HOSTS}
 """By names such as maya-2026."""

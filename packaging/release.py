@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Makes the archives of a release: one for each version of an application and each system.
 
-For Blender it makes one add-on.
-
     python3 packaging/release.py OUT
     python3 packaging/release.py OUT --host maya-2026 --host houdini-21.0 --platform windows
 
-An archive holds the plug-in with its packages, the pages of the manual, licences, and what the
-application reads. Archives of the same sources are the same bytes: entries are sorted, and have the
-time of SOURCE_DATE_EPOCH or the earliest of the format. SHA256SUMS lists all archives in OUT.
+An archive holds the plug-in with its packages, those of the worker, the pages of the manual,
+licences, and what the application reads. Archives of the same sources are the same bytes: entries
+are sorted, and have the time of SOURCE_DATE_EPOCH or the earliest of the format. SHA256SUMS lists
+all archives in OUT.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from entries import MODULE, beside, entry_text, module_text, write_text
-from hosts import BY_NAME, HOSTS, SYSTEMS, HostVersion
+from hosts import BLENDERS, BY_NAME, HOSTS, SYSTEMS, HostVersion
 from pages import INSTALLING, section
 from stage import ROOT, project, stage
 from wheels import StageError
@@ -36,7 +35,6 @@ except ImportError:
     blender_addon = None
 
 SUMS = "SHA256SUMS"
-BLENDER = "blender"
 _EARLIEST = 315532800  # 1980-01-01, where the time of zip files begins
 _FILE, _PROGRAM = 0o644, 0o755
 
@@ -56,12 +54,12 @@ def release(
 
 
 def archives(name: str, systems: Sequence[str], out: Path) -> Iterator[Path]:
-    """Makes the archives of an application. The add-on of Blender is one for all systems."""
-    if name == BLENDER:
-        yield blender_addon.build(out)
-        return
+    """Makes the archives of a version of an application."""
     for system in systems:
-        yield release(BY_NAME[name], system, out)
+        if name in BLENDERS:
+            yield blender_addon.build(out, blender=name, system=system)
+        else:
+            yield release(BY_NAME[name], system, out)
 
 
 def lay_out(
@@ -120,7 +118,10 @@ def pack(folder: Path, file: Path) -> None:
                 data = path.read_bytes()
                 mode = _PROGRAM if data[:2] == b"#!" else _FILE
                 entry.external_attr = (0o100000 | mode) << 16
-                archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+                is_packed = path.suffix == ".whl"
+                archive.writestr(
+                    entry, data, zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+                )
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
@@ -137,7 +138,7 @@ def write_sums(out: Path) -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    names = [each.name for each in HOSTS] + ([BLENDER] if blender_addon else [])
+    names = [each.name for each in HOSTS] + (list(BLENDERS) if blender_addon else [])
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -150,7 +151,7 @@ def main(arguments: Sequence[str]) -> int:
             for file in archives(name, given.platform or list(SYSTEMS), given.out):
                 print(f"release: {file} ({file.stat().st_size / 1e6:.1f} MB)", flush=True)
         print(f"release: {write_sums(given.out)}")
-    except (StageError, OSError, getattr(blender_addon, "AddOnError", StageError)) as failure:
+    except (StageError, OSError) as failure:
         print(f"release: {failure}", file=sys.stderr)
         return 1
     return 0

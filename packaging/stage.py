@@ -5,15 +5,14 @@
     python3 packaging/stage.py houdini-21.0 OUT --platform windows
 
 OUT contains the file that the application reads (verdigris.mod or verdigris.json) and the folder
-`verdigris`: the plug-in, Verdigris, packages that the application lacks, and make_worker.py, which
-makes the Python environment of the worker (--worker runs it).
+`verdigris`: the plug-in, Verdigris, packages that the application lacks, those of the worker, and
+make_worker.py, which unpacks them.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from entries import TEMPLATES, TREE, write_entry
 from hosts import BY_NAME, SYSTEMS, HostVersion, this_system
 from pages import copy_pages
 from wheels import StageError, install_wheels, requirements
+from worker_wheels import FOLDER, collect
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("core", "plugins", "shaders", "ui", "web")
@@ -37,15 +37,16 @@ def stage(
     wheels: bool = True,
     root: Path = ROOT,
     tree: str = TREE,
+    worker: bool = True,
 ) -> Path:
-    """Builds the tree of a host. An existing tree is replaced when the new one is complete."""
+    """Builds the tree of a host. An existing tree is replaced when the new one is complete. It has
+    no packages of the worker without `wheels` or `worker`."""
     version = project(root)["version"]
     out.mkdir(parents=True, exist_ok=True)
     made = out / f"{tree}.new"
     shutil.rmtree(made, ignore_errors=True)
     _copy_package(root, made / "scripts" / "verdigris", host.host)
     (made / "scripts" / "verdigris" / "VERSION").write_text(version + "\n", "utf-8", newline="\n")
-    _copy_worker_source(root, made / "worker_source")
     shutil.copyfile(TEMPLATES / "make_worker.py", made / "make_worker.py")
     for launcher in (root / "plugins" / "launchers").glob("[!_]*.py"):
         shutil.copyfile(launcher, made / launcher.name)
@@ -54,13 +55,15 @@ def stage(
     if (TEMPLATES / host.host).is_dir():
         shutil.copytree(TEMPLATES / host.host, made, dirs_exist_ok=True)
     (made / "site-packages").mkdir()
+    system = system or this_system()
     if wheels:
-        install_wheels(requirements(host, project(root)), host, system or this_system(), made)
+        install_wheels(requirements(host, project(root)), host, system, made)
+    if wheels and worker:
+        collect(host.python, system, made / FOLDER, root, project(root))
     finished = out / tree
-    worker = finished / "worker"
-    if worker.is_dir():
-        # the environment is kept, as it takes minutes to make
-        worker.rename(made / "worker")
+    if (finished / "worker").is_dir():
+        # its workers are kept until a newer one works
+        (finished / "worker").rename(made / "worker")
     shutil.rmtree(finished, ignore_errors=True)
     made.rename(finished)
     copy_beside(host, out)
@@ -101,14 +104,6 @@ def _copy_package(root: Path, target: Path, host: str) -> None:
     copy_pages(root / "docs", host, target / "docs")
 
 
-def _copy_worker_source(root: Path, target: Path) -> None:
-    target.mkdir()
-    for package in PACKAGES:
-        shutil.copytree(root / package, target / package, ignore=_LEFT_OUT)
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copyfile(root / name, target / name)
-
-
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="Builds a Maya module or a Houdini package.")
@@ -117,20 +112,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--platform", choices=sorted(SYSTEMS), default=this_system())
     parser.add_argument("--python", help="version of the application's Python")
     parser.add_argument("--no-wheels", action="store_true", help="do not install packages")
-    parser.add_argument("--worker", action="store_true", help="also make the worker's environment")
+    parser.add_argument("--no-worker", action="store_true", help="no packages of the worker")
     given = parser.parse_args(arguments)
     host = BY_NAME[given.host]
     if given.python:
         host = replace(host, python=given.python)
     try:
-        tree = stage(host, given.out, given.platform, not given.no_wheels)
+        wheels, worker = not given.no_wheels, not given.no_worker
+        tree = stage(host, given.out, given.platform, wheels, worker=worker)
     except (StageError, OSError) as failure:
         print(f"stage: {failure}", file=sys.stderr)
         return 1
-    program = tree / "make_worker.py"
-    if given.worker:
-        return subprocess.run([sys.executable, str(program)], check=False).returncode
-    print(f"stage: {tree}\nNow make the environment of the worker: python3 {program}")
+    print(f"stage: {tree}\nThe panel sets the worker up; in a terminal: {tree}/make_worker.py")
     return 0
 
 

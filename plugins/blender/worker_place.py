@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The worker's Python environment of an installed add-on."""
+"""The workers of an installed add-on."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import bpy
 
-from verdigris.core.base.process.worker_environment import PYTHON_VARIABLE, python_in
+from verdigris.core.base.process.unpacked_worker import PLACES_VARIABLE
 
 ADDON = Path(__file__).resolve().parent
 FOLDER = "worker"
 
 
 def own_folder() -> Path | None:
-    """The folder for the environment, which Blender keeps when the add-on is updated. None if this
-    is not an installed extension."""
+    """The folder of workers, which Blender keeps when the add-on is updated. None if this is not an
+    installed extension."""
     try:
         return Path(bpy.utils.extension_path_user(__package__, path=FOLDER))
     except ValueError:
@@ -29,7 +29,7 @@ def own_folder() -> Path | None:
 
 
 def use_own_worker() -> None:
-    """Lets the worker start from that environment, unless the artist has named another."""
+    """Lets workers be found there, unless the artist has named another folder."""
     folder = own_folder()
-    if folder is not None and python_in(folder).is_file():
-        os.environ.setdefault(PYTHON_VARIABLE, str(python_in(folder)))
+    if folder is not None:
+        os.environ.setdefault(PLACES_VARIABLE, str(folder))

@@ -19,11 +19,11 @@ BRISK_COMMAND = [
 
 
 def write_brisk_python(file, python=sys.executable):
-    """Writes an executable file that is this Python, but for what `-P -m verdigris.core` runs."""
+    """Writes an executable file that is this Python, but for `-P -u -m verdigris.core`."""
     brisk = shlex.join([python, *BRISK_COMMAND[1:]])
     file.write_text(
         "#!/bin/sh\n"
-        f'[ "$3" = verdigris.core ] && shift 3 && exec {brisk} "$@"\n'
+        f'[ "$4" = verdigris.core ] && shift 4 && exec {brisk} "$@"\n'
         f'exec {shlex.quote(python)} "$@"\n'
     )
     file.chmod(0o755)

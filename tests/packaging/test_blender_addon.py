@@ -12,7 +12,13 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
-from blender_addon import PLUGIN, ROOT, build, write_wheel
+import worker_wheels
+from blender_addon import PLUGIN, ROOT, build
+from verdigris_wheel import write_wheel
+
+from verdigris.core.worker.install.packages import read_packages
+
+from .tiny_packages import write_tiny_wheel
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -38,6 +44,25 @@ def test_the_plug_in_is_at_the_top_and_verdigris_is_a_wheel(archive):
         assert len(text) <= 64 and not text.endswith(".")
 
 
+def test_the_worker_s_packages_lie_beside_those_that_blender_loads(tmp_path, monkeypatch):
+    made = [write_tiny_wheel(tmp_path, name, {}) for name in ("numpy", "platformdirs")]
+    monkeypatch.setattr(worker_wheels, "download", lambda *_: made)
+    file = build(tmp_path / "out", blender="blender-5.1", system="macos")
+    assert file.name == f"verdigris-{PROJECT['version']}-blender-5.1-macos.zip"
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(tmp_path / "installed")
+    manifest = tomllib.loads((tmp_path / "installed" / "blender_manifest.toml").read_text())
+    # Blender's numpy is another
+    assert {each.split("/")[2].split("-")[0] for each in manifest["wheels"]} == {
+        *("verdigris", "platformdirs")
+    }
+    assert manifest["platforms"] == ["macos-arm64"]
+    assert (manifest["blender_version_min"], manifest["blender_version_max"]) == ("5.1.0", "6.0.0")
+    packages = read_packages(tmp_path / "installed" / "wheels")
+    assert (packages.tag, packages.system, packages.machine) == ("cp313", "macos", "arm64")
+    assert len(packages.wheels) == 3 and (tmp_path / "installed" / "make_worker.py").is_file()
+
+
 def test_the_wheel_has_no_plug_in_of_an_application(archive):
     (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
     with zipfile.ZipFile(io.BytesIO(archive.read(name))) as wheel:
@@ -53,7 +78,7 @@ def test_the_wheel_has_no_plug_in_of_an_application(archive):
 
 
 def test_pip_installs_the_wheel(tmp_path):
-    wheel = write_wheel(tmp_path, PROJECT)
+    wheel = write_wheel(tmp_path, PROJECT, ROOT)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     command += ["--target", str(tmp_path / "site"), str(wheel)]
     assert subprocess.run(command, check=False).returncode == 0
@@ -94,4 +119,4 @@ def test_a_manifest_without_its_marks_is_an_error(tmp_path):
     from blender_addon import AddOnError, _manifest
 
     with pytest.raises(AddOnError, match="lacks version"):
-        _manifest('version = "1.0.0"\n\n[permissions]\n', "1", [])
+        _manifest('version = "1.0.0"\n\n[permissions]\n', "1", [], "blender-5.0", "linux")

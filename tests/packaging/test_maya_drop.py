@@ -9,12 +9,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import fake_maya_modules
 import pytest
 from entries import module_text
 from hosts import BY_NAME, SYSTEMS, this_system
 from stage import ROOT, copy_beside, project, stage
+
+from verdigris.core.base.process.unpacked_worker import name_of, python_tag
 
 from ..plugins import stubs
 
@@ -30,6 +33,8 @@ def stage_with_packages(out):
         there = Path(importlib.util.find_spec("numpy").origin).parents[1] / package
         if there.exists():
             (tree / "site-packages" / package).symlink_to(there)
+    (tree / "wheels").mkdir()
+    (tree / "wheels" / "packages.json").write_text("")
     return tree
 
 
@@ -44,10 +49,8 @@ def another(staged):
     """Makes another folder with the same tree. Only its names are new, not its contents."""
 
     def make(out):
-        left_out = shutil.ignore_patterns("worker_source")
-        return shutil.copytree(
-            staged, out, symlinks=True, ignore=left_out, copy_function=os.link
-        ).joinpath("verdigris")
+        copied = shutil.copytree(staged, out, symlinks=True, copy_function=os.link)
+        return copied / "verdigris"
 
     return make
 
@@ -78,7 +81,7 @@ def test_a_drop_installs_the_module_and_loads_the_plug_in(drop, staged, tmp_path
     (state,) = drop(staged / "install_verdigris.py")
     tree = staged / "verdigris"
     assert f"Verdigris {VERSION} is installed and loaded" in state["said"]
-    assert "the panel offers to make it" in state["said"]
+    assert "Bakes need a worker: the panel offers to set it up." in state["said"]
     first, *rest = module_of(tmp_path).read_text().splitlines()
     system = SYSTEMS[this_system()].maya
     assert first == f"+ MAYAVERSION:2026 PLATFORM:{system} verdigris {VERSION} {tree.as_posix()}"
@@ -119,12 +122,46 @@ def test_a_drop_after_the_folder_was_moved_asks_for_a_restart(drop, another, tmp
 
 def test_a_worker_of_another_version_is_named(drop, another, tmp_path):
     tree = another(tmp_path / "out")
-    packages = tree / "worker" / "lib" / "python3.12" / "site-packages"
+    tag = python_tag()
+    told = "The worker has version 0.0.9: the panel renews it."
     for version, is_named in (("0.0.9", True), (VERSION, False)):
-        (packages / f"verdigris-{version}.dist-info").mkdir(parents=True)
+        worker = tree / "worker" / name_of(version, tag)
+        worker.mkdir(parents=True)
+        marker = {"version": version, "tag": tag, "packages": ""}
+        (worker / "worker.json").write_text(json.dumps(marker))
         (state,) = drop(tmp_path / "out" / "install_verdigris.py")
-        told = f"The worker is of version 0.0.9: run {tree / 'make_worker.py'} to renew it."
-        assert (told in state["said"]) == is_named
+        assert (told in state["said"]) == ("he worker" in state["said"]) == is_named
+
+
+def test_an_archive_that_was_unzipped_in_part_is_named(drop, another, tmp_path):
+    tree = another(tmp_path / "out")
+    shutil.rmtree(tree / "wheels")
+    (state,) = drop(tmp_path / "out" / "install_verdigris.py")
+    assert f"packages of the worker are missing in {tree / 'wheels'}" in state["said"]
+
+
+def test_a_folder_in_quarantine_is_named_with_the_line_that_frees_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "maya", SimpleNamespace(cmds=None))
+    file = ROOT / "packaging/templates/beside_maya/install_verdigris.py"
+    spec = importlib.util.spec_from_file_location("install_verdigris", file)
+    installer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(installer)
+    asked = []
+
+    def xattr(command, **_):
+        asked.append(command)
+        return SimpleNamespace(returncode=0 if tmp_path / "m" in Path(command[-1]).parents else 1)
+
+    monkeypatch.setattr(installer.subprocess, "run", xattr)
+    library = tmp_path / "m" / "site-packages" / "numpy" / "core.so"
+    library.parent.mkdir(parents=True)
+    library.write_text("")
+    assert installer.quarantine_notes(tmp_path / "m") == []
+    monkeypatch.setattr(installer.sys, "platform", "darwin")
+    (said,) = installer.quarantine_notes(tmp_path / "m")
+    assert f'xattr -dr com.apple.quarantine "{installer.HERE}"' in said
+    assert asked == [["/usr/bin/xattr", "-p", "com.apple.quarantine", str(library)]]
+    assert installer.quarantine_notes(tmp_path / "n") == []
 
 
 def test_the_first_message_offers_the_self_test(drop, staged):
@@ -167,7 +204,7 @@ def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, an
     installed, kept, gone, again = drop(
         install, f"{remove}=Cancel", f"{remove}=Remove", f"{remove}=Remove"
     )
-    assert "environment of their own" not in installed["said"]
+    assert "Bakes need a worker" in installed["said"]
     assert kept["loaded"] and "Remove Verdigris from Maya 2026?" in kept["said"]
     assert not gone["loaded"] and gone["commands"] == [] and gone["code"] == ""
     assert not module_of(tmp_path).exists() and (tree / "worker").is_dir()

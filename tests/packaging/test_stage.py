@@ -13,12 +13,19 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import pytest
+import stage as staging
+import worker_wheels
 from check_trees import probe
 from dev_install import entry_folder, install, remove
 from entries import write_entry
 from hosts import BY_NAME, HOSTS, SYSTEMS, this_system
 from stage import ROOT, main, project, stage
 from wheels import requirements
+
+from verdigris.core.base.process.unpacked_worker import find_plain_python
+from verdigris.core.worker.install.packages import read_packages
+
+from .tiny_packages import write_tiny_wheel
 
 MAYA, HOUDINI = BY_NAME["maya-2026"], BY_NAME["houdini-21.0"]
 
@@ -35,7 +42,7 @@ from verdigris.core.material.usd.signatures import find_signature
 assert find_signature("ND_image_color3", (1, 39))
 assert "MaterialX" not in sys.modules and "slangpy" not in sys.modules
 try:
-    verdigris.core.base.process.worker_environment.require_worker_python()
+    verdigris.core.base.process.worker_environment.require_worker_command()
 except verdigris.core.base.process.worker_environment.WorkerEnvironmentError as failure:
     print(failure)
 print(version(), verdigris.core.hosts.host.__file__)
@@ -88,7 +95,7 @@ def test_a_tree_imports_with_the_packages_of_the_host(name, trees, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     missing, found = done.stdout.strip().splitlines()
-    assert f'python3 "{trees[name] / "make_worker.py"}"' in missing
+    assert missing.endswith(f'"{find_plain_python()}" "{trees[name] / "make_worker.py"}"')
     assert found.startswith(project(ROOT)["version"])
     assert str(trees[name]) in found
 
@@ -103,11 +110,41 @@ def test_a_tree_holds_its_own_host_and_no_other(trees):
     assert not list(trees["maya-2026"].rglob("__pycache__"))
 
 
-def test_the_worker_is_made_from_the_source_in_the_tree(trees):
-    for tree in trees.values():
-        source = tree / "worker_source"
-        assert (source / "pyproject.toml").is_file() and (source / "README.md").is_file()
-        ast.parse((tree / "make_worker.py").read_text(), feature_version=(3, 8))
+def test_a_tree_carries_the_wheels_of_its_worker(tmp_path, monkeypatch):
+    wanted = []
+
+    def fetch(python, system):
+        wanted.append((python, system))
+        return [write_tiny_wheel(tmp_path, "slangpy", {"slangpy.py": ""})]
+
+    monkeypatch.setattr(worker_wheels, "download", fetch)
+    monkeypatch.setattr(staging, "install_wheels", lambda *_: None)
+    tree = stage(BY_NAME["houdini-22.0"], tmp_path / "out", "windows")
+    assert wanted == [("3.13", "windows")]
+    packages = read_packages(tree / "wheels")
+    version = project(ROOT)["version"]
+    assert (packages.name, packages.system, packages.machine) == (
+        *(f"{version}-cp313", "windows", "x86_64"),
+    )
+    names = [each.file for each in packages.wheels]
+    assert names == ["slangpy-1.0-py3-none-any.whl", f"verdigris-{version}-py3-none-any.whl"]
+    ast.parse((tree / "make_worker.py").read_text(), feature_version=(3, 8))
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.13"])
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_lock_has_a_wheel_of_every_package_of_a_bake(python, system):
+    found = dict(each.split("-")[:2] for each in worker_wheels.locked_wheels(python, system))
+    assert len(found) == len(worker_wheels.locked_wheels(python, system))
+    pins = project(ROOT)["dependencies"] + project(ROOT)["optional-dependencies"]["usd"]
+    for name, version in (line.split("==") for line in pins):
+        assert found[name.lower().replace("-", "_")] == version, "run packaging/worker_wheels.py"
+    # and of what these need
+    for name in found:
+        for line in importlib.metadata.requires(name.replace("_", "-")) or ():
+            needed = re.match(r"[\w.-]+", line)[0].lower().replace("-", "_")
+            if "extra ==" not in line:
+                assert needed in found, f"{name} needs {needed}"
 
 
 def test_the_module_file_has_the_format_of_maya(trees):

@@ -18,7 +18,7 @@ def say(**event):
 
 def main():
     arguments = sys.argv[1:]
-    assert arguments[:4] == ["-P", "-m", "verdigris.core", "bake"], arguments
+    assert arguments[:5] == ["-P", "-u", "-m", "verdigris.core", "bake"], arguments
     given = dict(pairwise(arguments))
     name, out = given["--name"], Path(given["--out"])
     bundle = str(out / f"{name}.vdg")

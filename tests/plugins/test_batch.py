@@ -71,7 +71,7 @@ def answer(ended):
     commands = []
 
     def run(command):
-        commands.append((command, Path(command[5]).read_text()))
+        commands.append((command, Path(command[6]).read_text()))
         return ended
 
     return run, commands
@@ -88,9 +88,9 @@ def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp
     assert [(each.name, each.status) for each in outcomes] == [("gold", "baked"), ("lead", "baked")]
     command, text = commands[1]
     assert text == SCENE
-    assert command[1:5] == ["-P", "-m", "verdigris.core", "bake"]
+    assert command[1:6] == ["-P", "-u", "-m", "verdigris.core", "bake"]
     assert command[-1] == "--if-changed"
-    given = dict(zip(command[7:-1:2], command[8:-1:2], strict=True))
+    given = dict(zip(command[8:-1:2], command[9:-1:2], strict=True))
     assert given == {
         "--material": "lead",
         "--name": "lead",
@@ -298,7 +298,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(scene):
 
 
 def test_the_listing_needs_no_worker(scene, capsys, monkeypatch):
-    monkeypatch.setattr(materials, "require_fit_python", None)
+    monkeypatch.setattr(materials, "require_fit_command", None)
     assert main("batch", FilesHost, [str(scene), "--list"]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert (summary["host"], summary["listed"], summary["failed"]) == ("files", 2, 0)

@@ -10,7 +10,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QSettings
 
-from verdigris.core.base.process import worker_environment
+from verdigris.core.base.process import unpacked_worker, worker_environment
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client import set_up
 from verdigris.ui.first_run import SelftestOffer
@@ -32,7 +32,8 @@ def machine(tmp_path, monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
     monkeypatch.delenv("VERDIGRIS_PYTHON", raising=False)
     monkeypatch.setattr(worker_environment, "NEEDED", ("no_such_module",))
-    monkeypatch.setattr(set_up, "_candidates", lambda: iter([sys.executable]))
+    monkeypatch.delenv("VERDIGRIS_WORKERS", raising=False)
+    monkeypatch.setattr(unpacked_worker, "user_place", lambda: tmp_path / "home" / "worker")
 
     def stage(ending):
         package = make_tree(tmp_path, ending)
@@ -87,10 +88,10 @@ def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, q
     box.start.click()
     qtbot.waitUntil(lambda: box.start.isVisible(), timeout=SECONDS)
     text = box.text.toPlainText()
-    assert text.startswith("The set-up failed") and "package index cannot be reached" in text
+    assert text.startswith("The set-up failed") and "the packages are missing: unzip again" in text
     assert box.start.text() == "&Try again"
     box.more.setChecked(True)
-    assert "Downloading slangpy-0.43.1.whl" in box.log.toPlainText()
+    assert "Unpacking slangpy (298 MB)" in box.log.toPlainText()
     box.start.click()
     assert box.bar.isVisible() and box.text.toPlainText() == "The worker is being set up."
 

@@ -1,9 +1,9 @@
-"""Finds Verdigris' own Python, and its launchers.
+"""Finds what runs bakes, and the launchers.
 
-Applications bring a Python of their own, and a bake needs another. It is looked for in a setting of
-the machine, in an environment variable and next to the plug-in. If the running Python has what a
-bake needs, as on a command line, it is used. A launcher is a program of the plug-ins that the
-interpreter of an application runs by path.
+The Python of an application lacks the packages of a bake. A worker has them: an unpacked one of the
+plug-in, which the application's plain Python runs, or a Python that a setting of the machine or an
+environment variable names. If the running Python has what a bake needs, as on a command line, it is
+used. A launcher is a program of the plug-ins that the interpreter of an application runs by path.
 """
 
 from __future__ import annotations
@@ -19,33 +19,38 @@ from typing import Any
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.files import make_folders, replace_file
+from verdigris.core.base.process.unpacked_worker import (
+    find_plain_python,
+    find_worker,
+    read_worker,
+    shipped_version,
+    worker_of,
+)
 
 PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
 CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
 NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
 # Versions of Python that can bake, the best first.
 SUPPORTED = ((3, 13), (3, 12), (3, 11))
-# In a staged tree, the folder of the worker's environment and the program that makes it.
-WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
+# In a staged tree, the program that unpacks the worker.
+WORKER_PROGRAM = "make_worker.py"
 # In a checkout, the program that makes `.venv`.
 BOOTSTRAP_PROGRAM = "bootstrap.py"
 _SETTING = "worker_python"
+# No current folder, and no delayed output.
+FLAGS = ("-P", "-u")
 # On Windows, a program that an application without a console starts would open one.
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
 
-# Variables that an application sets for its own Python, loader, Qt, USD and image library. Another
-# Python that inherits them loads the application's libraries, and ends or fails. On Windows the
+# Variables that an application sets for itself, its Python, loader, Qt, USD and image library. A
+# worker that inherits them loads the application's libraries, and ends or fails. On Windows the
 # search of extension modules ignores PATH, and a program's own folder comes first: PATH is kept.
-_HOST_PREFIXES = ("PYTHON", "DYLD_")
+_HOST_PREFIXES = ("PYTHON", "DYLD_", "MAYA_", "HOUDINI_", "QT_", "QML")
 _HOST_VARIABLES = (
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
     "LD_AUDIT",
     "__PYVENV_LAUNCHER__",
-    "QT_PLUGIN_PATH",
-    "QT_QPA_PLATFORM_PLUGIN_PATH",
-    "QML_IMPORT_PATH",
-    "QML2_IMPORT_PATH",
     "PXR_PLUGINPATH_NAME",
     "OIIO_LIBRARY_PATH",
 )
@@ -59,32 +64,40 @@ class NoWorkerError(WorkerEnvironmentError):
     """No Python for bakes is named or in its place."""
 
 
-def require_worker_python() -> str:
-    """The interpreter for bakes."""
-    for python, source in _chosen_pythons():
-        return _existing(python, source)
+def require_worker_command() -> list[str]:
+    """The beginning of a command that bakes: `-m MODULE` follows."""
     package = package_folder()
-    staged = python_in(package.parent.parent / WORKER_FOLDER)
-    if staged.is_file():
-        return str(staged)
+    own = read_worker(package.parent)
+    if own is not None:
+        # this is a worker: what it starts is of the same one
+        return own.command(sys.executable)
+    for python, source in _chosen_pythons():
+        return [_existing(python, source), *FLAGS]
+    unpacked = find_worker(package) if shipped_version(package) else None
+    if unpacked is not None:
+        return unpacked.command(_require_plain_python())
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         checkout = python_in(package / ".venv")
         if checkout.is_file():
-            return str(checkout)
+            return [str(checkout), *FLAGS]
         raise NoWorkerError(
-            f"this Python has no {', '.join(missing)}, which a bake needs, and Verdigris' own "
-            f"Python is neither named by {PYTHON_VARIABLE} nor next to {package}: make it with: "
-            f"{command_that_makes_it()}"
+            f"this Python has no {', '.join(missing)}, which a bake needs, and {package} has no "
+            f"worker: set it up with: {command_that_makes_it()}"
         )
-    return sys.executable
+    return [sys.executable, *FLAGS]
 
 
 def environment_for(command: Sequence[str]) -> dict[str, str]:
-    """Environment variables for a command. A Python other than that of this process does not get
-    the variables for the application's own libraries."""
-    if command[0] == sys.executable:
+    """Environment variables for a command. An unpacked worker, and a Python other than that of this
+    process, do not get those that are for the application."""
+    if command[0] == sys.executable and worker_of(command) is None:
         return dict(os.environ)
+    return clean_environment()
+
+
+def clean_environment() -> dict[str, str]:
+    """The variables without those that are for the application."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -116,7 +129,9 @@ def command_that_makes_it() -> str:
     program = find_set_up_program()
     if program is None:
         return "python3 -m venv verdigris_worker, then pip install verdigris in it"
-    return f'python3 "{program}"{" setup" if program.name == BOOTSTRAP_PROGRAM else ""}'
+    if program.name == BOOTSTRAP_PROGRAM:
+        return f'python3 "{program}" setup'
+    return f'"{find_plain_python() or "python3"}" "{program}"'
 
 
 def settings_file() -> Path:
@@ -135,9 +150,9 @@ def saved_python() -> Path | None:
     return Path(str(value)) if value else None
 
 
-def save_python(python: Path) -> None:
-    """Makes an interpreter the choice of this machine."""
-    store_setting(_SETTING, str(python))
+def save_python(python: Path | None) -> None:
+    """Makes an interpreter the choice of this machine; None removes the choice."""
+    store_setting(_SETTING, str(python) if python else None)
 
 
 def source_of(python: str) -> str:
@@ -151,9 +166,10 @@ def read_setting(name: str) -> Any:
 
 
 def store_setting(name: str, value: Any) -> None:
-    """Changes one setting of this machine."""
+    """Changes one setting of this machine. None removes it."""
     file = settings_file()
     settings = {**_read_settings(), name: value}
+    settings = {key: each for key, each in settings.items() if each is not None}
     try:
         make_folders(file.parent)
         replace_file(file, (json.dumps(settings, indent=2) + "\n").encode())
@@ -188,6 +204,16 @@ def _chosen_pythons() -> Iterator[tuple[Path, str]]:
         yield Path(named), PYTHON_VARIABLE
 
 
+def _require_plain_python() -> str:
+    python = find_plain_python()
+    if python is None:
+        raise WorkerEnvironmentError(
+            f"the Python of this application was not found beside {sys.base_prefix}: name the "
+            f"Python of an environment with Verdigris in {PYTHON_VARIABLE}"
+        )
+    return python
+
+
 def _existing(python: Path, asker: str) -> str:
     if not python.is_file():
         raise WorkerEnvironmentError(
@@ -209,8 +235,8 @@ def require_launcher(program: str, tree: Path | None = None, is_addon: bool = Fa
             )
         return launcher
     package = package_folder()
-    # the environment of the worker is a folder of the staged tree
-    trees = (package.parent.parent, Path(sys.prefix).parent)
+    # a worker VERSION-PYTAG lies in a folder of the staged tree
+    trees = (package.parent.parent, package.parents[2] if len(package.parents) > 2 else package)
     places = [each for each in trees if (each / "scripts" / "verdigris").is_dir() and not is_addon]
     places.append(package / "plugins" / ("blender" if is_addon else "launchers"))
     for place in places:

@@ -20,7 +20,7 @@ from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.worker.client.set_up import require_fit_python
+from verdigris.core.worker.client.set_up import require_fit_command
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
@@ -65,7 +65,7 @@ class Outcome:
 
 def bake_command() -> list[str]:
     """The command that runs one bake."""
-    return [require_fit_python(), "-P", "-u", "-m", MODULE]
+    return [*require_fit_command(), "-m", MODULE]
 
 
 class BakeProcess:

@@ -25,7 +25,7 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
     environment_for,
-    require_worker_python,
+    require_worker_command,
 )
 from verdigris.core.worker.client.set_up import describe_unfit
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
@@ -49,8 +49,7 @@ GONE = "gone"
 
 
 def worker_command() -> list[str]:
-    # -P: the current folder may hold anything
-    return [require_worker_python(), "-P", "-u", "-m", _MODULE]
+    return [*require_worker_command(), "-m", _MODULE]
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,8 @@ class WorkerClient:
         self._is_closing = False
         self._output_ended = False
         # a command of a test need not be a Python
-        self._python = "" if command else chosen[0]
-        self._is_examined = not self._python
+        self._examined = [] if command else chosen
+        self._is_examined = not self._examined
         self._unfit = ""
         for name, work in (
             ("read", self._read),
@@ -228,8 +227,8 @@ class WorkerClient:
     def _examine(self) -> None:
         """Finds out why a worker ended before it responded."""
         code = self._process.wait()
-        if code and self._python and not self._greeted and not self._is_closing:
-            self._unfit = describe_unfit(self._python)
+        if code and self._examined and not self._greeted and not self._is_closing:
+            self._unfit = describe_unfit(self._examined)
         self._is_examined = True
 
     def _describe_exit(self, code: int) -> str:

@@ -1,7 +1,7 @@
-"""The Python of the worker: whether it fits, and how one is set up in the background.
+"""The worker's Python: whether it fits, and how a worker is set up in the background.
 
-A set-up runs the program of the staged tree or of the checkout, and passes on its lines. No call of
-it blocks.
+A set-up runs the program of the plug-in or of the checkout, and passes on its lines. No call of it
+blocks.
 """
 
 from __future__ import annotations
@@ -13,31 +13,35 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError, reason
 from verdigris.core.base.json_fields import find_json
+from verdigris.core.base.process import unpacked_worker
+from verdigris.core.base.process.unpacked_worker import find_plain_python, read_worker
 from verdigris.core.base.process.worker_environment import (
     BOOTSTRAP_PROGRAM,
     NEEDED,
     NO_WINDOW,
+    PYTHON_VARIABLE,
     SUPPORTED,
-    WORKER_FOLDER,
     WorkerEnvironmentError,
+    clean_environment,
     command_that_makes_it,
     environment_for,
     find_set_up_program,
     python_in,
-    require_worker_python,
+    require_worker_command,
     save_python,
+    saved_python,
     source_of,
 )
+from verdigris.core.worker.install.unpack import find_damage
 
 _SECONDS = 20.0
 # Any Python since 2.7 runs this.
@@ -57,9 +61,14 @@ _TAIL_LINES = 6
 PROGRESS, FINISHED, FAILED = "progress", "finished", "failed"
 
 
-def describe_unfit(python: str) -> str:
-    """Why a Python cannot run the worker, what names it, and the remedy; empty if it can."""
-    why = why_unfit(python, ("verdigris", *NEEDED))
+def describe_unfit(command: Sequence[str]) -> str:
+    """Why a command of `require_worker_command` cannot bake, what names its Python, and the remedy;
+    empty if it can."""
+    python = command[0]
+    worker = unpacked_worker.worker_of(command)
+    if worker is not None and (damage := find_damage(worker)):
+        return damage
+    why = why_unfit(command, ("verdigris", *NEEDED))
     if not why:
         return ""
     source = source_of(python)
@@ -67,21 +76,22 @@ def describe_unfit(python: str) -> str:
     return f"{python} cannot bake: {why}.{named} the environment with: {command_that_makes_it()}"
 
 
-def require_fit_python() -> str:
-    """The interpreter for bakes. It is tried first, for callers that may wait."""
-    python = require_worker_python()
-    why = "" if python == sys.executable else describe_unfit(python)
+def require_fit_command() -> list[str]:
+    """The beginning of a command that bakes. It is tried first, for callers that may wait."""
+    command = require_worker_command()
+    why = "" if command[0] == sys.executable else describe_unfit(command)
     if why:
         raise WorkerEnvironmentError(why)
-    return python
+    return command
 
 
-def why_unfit(python: str, needed: tuple[str, ...] = ()) -> str:
+def why_unfit(command: Sequence[str], needed: tuple[str, ...] = ()) -> str:
     """Why a Python cannot be used; empty if it can. It takes a fraction of a second."""
-    command = [python, "-c", _PROBE, *needed]
+    # an old Python does not know the options of a bake
+    python = command if unpacked_worker.worker_of(command) else command[:1]
     try:
         done = subprocess.run(
-            command,
+            [*python, "-c", _PROBE, *needed],
             check=False,
             capture_output=True,
             text=True,
@@ -125,7 +135,9 @@ class SetUpEvent:
 class SetUp:
     """One set-up in progress. Its last event is `finished` or `failed`."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Path | None = None) -> None:
+        """`program` sets the worker up; by default that of this copy of Verdigris."""
+        self._program = program or find_set_up_program()
         self._events: deque[SetUpEvent] = deque()
         self._process: subprocess.Popen[bytes] | None = None
         self._is_cancelled = False
@@ -143,7 +155,7 @@ class SetUp:
         return found
 
     def cancel(self) -> None:
-        """Ends the set-up in the background. Downloaded packages are kept."""
+        """Ends the set-up in the background. The next one continues where it ended."""
         with self._changed:
             if self._is_cancelled:
                 return
@@ -160,28 +172,30 @@ class SetUp:
             if self._process is not None:
                 self._follow(self._process)
             if self._is_cancelled:
-                raise VerdigrisError("the set-up was cancelled; downloaded packages are kept")
-            python = self._finish()
+                raise VerdigrisError("the set-up was cancelled; the next one continues")
+            self._finish()
         except VerdigrisError as failure:
             self._events.append(SetUpEvent(FAILED, str(failure)))
         else:
-            self._events.append(SetUpEvent(FINISHED, f"{python} is ready", 1.0))
+            self._events.append(SetUpEvent(FINISHED, "the worker is ready", 1.0))
 
     def _command(self) -> list[str]:
-        program = find_set_up_program()
+        program = self._program
         if program is None:
             raise VerdigrisError(
-                "this copy of Verdigris has no program that makes the environment: stage the "
-                "plug-in with packaging/stage.py"
+                "this copy of Verdigris has no program that sets the worker up: stage the plug-in "
+                "with packaging/stage.py"
             )
         self._tell("Looking for a Python", 0.0)
-        python = require_python()
         if program.name == BOOTSTRAP_PROGRAM:
-            return [python, str(program), "setup"]
-        command = [python, str(program), "--progress", "json"]
-        if not _is_writable(program.parent):
-            command += ["--into", str(own_folder() / WORKER_FOLDER)]
-        return command
+            return [require_python(), str(program), "setup"]
+        python = find_plain_python()
+        if python is None:
+            raise VerdigrisError(
+                f"the Python of this application was not found beside {sys.base_prefix}: run "
+                f"{program} with it"
+            )
+        return [python, *unpacked_worker.FLAGS, str(program), "--progress", "json"]
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout
@@ -194,30 +208,23 @@ class SetUp:
             elif event["event"] == PROGRESS:
                 self._tell(str(event.get("text", "")), event.get("part"))
             elif event["event"] == FINISHED:
-                self._made = str(event.get("python", ""))
+                self._made = str(event.get("worker", ""))
             elif event["event"] == "error":
                 self._failure = str(event.get("text", ""))
         process.stdout.close()
         process.wait()
 
-    def _finish(self) -> str:
-        """The interpreter of the new environment. From now on this machine uses it."""
-        assert self._process is not None
+    def _finish(self) -> None:
+        """Makes sure that this machine uses the new worker from now on."""
+        assert self._process is not None and self._program is not None
         if self._process.returncode:
             tail = " ".join(line for line in self._tail if line)
             why = self._failure or tail or "it gave no reason"
             raise VerdigrisError(f"the set-up failed (exit code {self._process.returncode}): {why}")
-        made = self._made or str(_made_by(find_set_up_program()))
-        if not Path(made).is_file():
-            raise VerdigrisError(f"the set-up ended without {made}: try again")
-        try:
-            found = require_worker_python()
-        except VerdigrisError:
-            found = ""
-        if found != made:
-            # a read-only tree, or a setting or a variable that names another interpreter
-            save_python(Path(made))
-        return made
+        if self._program.name == BOOTSTRAP_PROGRAM:
+            _use_checkout(self._program)
+        else:
+            _use_unpacked(Path(self._made))
 
     def _tell(self, text: str, part: Any = None) -> None:
         if text:
@@ -244,22 +251,15 @@ class SetUp:
 
 
 def require_python() -> str:
-    """A Python with a supported version. The Python of the application is the last choice: an
-    environment made with it needs the application."""
+    """A Python that can make the environment of a checkout. That of the application is the last
+    choice, as its environment needs the application."""
     for python in dict.fromkeys(_candidates()):
-        if not why_unfit(python, ("venv", "ensurepip")):
+        if not why_unfit([python], ("venv", "ensurepip")):
             return python
     raise VerdigrisError(
         f"no {supported_versions()} that can make an environment was found on this machine: "
         "install one from python.org (on Debian and Ubuntu also python3-venv), and try again"
     )
-
-
-def own_folder() -> Path:
-    """The folder for data of Verdigris, if the folder of the plug-in is read-only."""
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("verdigris", False))
 
 
 def _candidates() -> Iterator[str]:
@@ -288,7 +288,7 @@ def _start(command: list[str]) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             # bootstrap.py shows the lines of pip
-            env={**environment_for(command), "VERDIGRIS_VERBOSE": "1", "PYTHONUNBUFFERED": "1"},
+            env={**clean_environment(), "VERDIGRIS_VERBOSE": "1", "PYTHONUNBUFFERED": "1"},
             creationflags=NO_WINDOW,
             start_new_session=True,
         )
@@ -302,17 +302,28 @@ def _parse(text: str) -> dict[str, Any] | None:
     return event if is_event else None
 
 
-def _made_by(program: Path | None) -> Path:
-    """The interpreter that a program makes without naming it."""
-    assert program is not None
-    if program.name == BOOTSTRAP_PROGRAM:
-        return python_in(program.parent.parent / ".venv")
-    return python_in(program.parent / WORKER_FOLDER)
-
-
-def _is_writable(folder: Path) -> bool:
+def _use_checkout(program: Path) -> None:
+    made = python_in(program.parent.parent / ".venv")
+    if not made.is_file():
+        raise VerdigrisError(f"the set-up ended without {made}: try again")
     try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+        found = require_worker_command()[0]
+    except VerdigrisError:
+        found = ""
+    if found != str(made):
+        # a setting or a variable names another interpreter
+        save_python(made)
+
+
+def _use_unpacked(made: Path) -> None:
+    if read_worker(made) is None:
+        raise VerdigrisError(f"the set-up ended without {made}: try again")
+    if saved_python() is not None:
+        # it names an interpreter that could not bake, or the set-up would not have been offered
+        save_python(None)
+    named = os.environ.get(PYTHON_VARIABLE)
+    if named:
+        raise VerdigrisError(
+            f"the worker is ready in {made}, but the variable {PYTHON_VARIABLE} names {named}: "
+            "remove the variable"
+        )

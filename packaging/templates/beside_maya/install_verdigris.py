@@ -8,6 +8,7 @@ moving it.
 import contextlib
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -59,22 +60,40 @@ def install() -> str:
         f"Maya {maya_version()} finds it through {file}",
         f"in {tree}: keep this folder.",
     ]
-    lines += worker_notes(tree, version)
+    lines += [*quarantine_notes(tree), *worker_notes(tree)]
     return "\n".join(lines)
 
 
-def worker_notes(tree: Path, version: str) -> list:
-    """What is to be done about the environment of the worker."""
-    if not worker_of(tree).is_dir():
-        return ["Bakes need a Python environment of their own: the panel offers to make it."]
-    found = [
-        each.name.removeprefix(f"{PACKAGE}-").removesuffix(".dist-info")
-        for place in ("lib/python*/site-packages", "Lib/site-packages")
-        for each in worker_of(tree).glob(f"{place}/{PACKAGE}-*.dist-info")
-    ]
-    if version in found or not found:
+def worker_notes(tree: Path) -> list:
+    """What is to be done about the worker."""
+    from verdigris.core.base.process.unpacked_worker import find_older_worker, find_worker
+
+    package = tree / "scripts" / PACKAGE
+    if find_worker(package) is not None:
         return []
-    return [f"The worker is of version {found[0]}: run {tree / 'make_worker.py'} to renew it."]
+    if not (tree / "wheels" / "packages.json").is_file():
+        return [
+            f"The packages of the worker are missing in {tree / 'wheels'}, and bakes need them: "
+            "unzip the whole archive again, to the same place."
+        ]
+    older = find_older_worker(package)
+    if older is not None:
+        return [f"The worker has version {older.version}: the panel renews it."]
+    return ["Bakes need a worker: the panel offers to set it up."]
+
+
+def quarantine_notes(tree: Path) -> list:
+    """On macOS, what a browser has marked as downloaded: Maya cannot load these libraries."""
+    if sys.platform != "darwin":
+        return []
+    library = next((tree / "site-packages").rglob("*.so"), None)
+    command = ["/usr/bin/xattr", "-p", "com.apple.quarantine", str(library)]
+    if library is None or subprocess.run(command, check=False, capture_output=True).returncode:
+        return []
+    return [
+        "macOS has put the folder into quarantine, and does not let Maya load its libraries. Enter "
+        f'in a terminal: xattr -dr com.apple.quarantine "{HERE}", then drag this file again.'
+    ]
 
 
 def own_block() -> tuple:
@@ -163,7 +182,7 @@ def is_in(path: str, top: str) -> bool:
 
 
 def worker_of(tree: Path) -> Path:
-    """The environment of the worker."""
+    """The folder of workers."""
     return tree / "worker"
 
 

@@ -30,7 +30,7 @@ def ask(installer) -> str:
     return cmds.confirmDialog(
         title="Verdigris",
         message=f"Remove Verdigris from Maya {installer.maya_version()}?\n"
-        "Bakes and scenes stay as they are. The worker is the Python environment of bakes.",
+        "Bakes and scenes stay as they are. The worker holds the packages of bakes.",
         button=[REMOVE, REMOVE_ALL, CANCEL],
         defaultButton=REMOVE,
         cancelButton=CANCEL,
@@ -39,7 +39,7 @@ def ask(installer) -> str:
 
 
 def uninstall(installer, with_worker: bool) -> str:
-    """Removes the module, and the environment of the worker on request. Returns what it did."""
+    """Removes the module, and the workers on request. Returns what it did."""
     file = installer.module_file()
     lines = [] if installer.unload() else ["The plug-in stays loaded until Maya is closed."]
     if file.is_file():

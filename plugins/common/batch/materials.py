@@ -17,7 +17,7 @@ from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import BakedResult, Host, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import Painted, find_painted
 from verdigris.core.importance.maps import ARRAY_SUFFIX
-from verdigris.core.worker.client.set_up import require_fit_python
+from verdigris.core.worker.client.set_up import require_fit_command
 from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_process import Ended, Event, Interruption, run_bake
 from verdigris.plugins.common.batch.progress import Progress
@@ -61,12 +61,12 @@ def bake_scene(
     save(outcomes)
     if options.only_list:
         return outcomes
-    python = "" if options.hand_over else require_fit_python()
+    baker = [] if options.hand_over else require_fit_command()
 
     def run_shown(command: list[str]) -> Ended:
         return run_bake(command, progress.happened, interruption)
 
-    batch = _Batch(host, options, python, run or run_shown, interruption)
+    batch = _Batch(host, options, baker, run or run_shown, interruption)
     for number, ((material, name), outcome) in enumerate(zip(chosen, outcomes, strict=True), 1):
         if interruption.is_requested:
             outcome.status = CANCELLED
@@ -98,9 +98,14 @@ class _Batch:
     """Bakes materials of a host, all with the same options."""
 
     def __init__(
-        self, host: Host, options: BatchOptions, python: str, run: Run, interruption: Interruption
+        self,
+        host: Host,
+        options: BatchOptions,
+        baker: list[str],
+        run: Run,
+        interruption: Interruption,
     ) -> None:
-        self._host, self._options, self._python = host, options, python
+        self._host, self._options, self._baker = host, options, baker
         self._run, self._interruption = run, interruption
 
     def bake(self, material: HostMaterial, name: str, outcome: Outcome) -> None:
@@ -119,7 +124,7 @@ class _Batch:
             painted,
             name,
             options,
-            self._python,
+            self._baker,
             outcome,
             self._run,
             lambda: self._interruption.is_requested,
@@ -183,7 +188,7 @@ def _bake_material(
     painted: Painted | None,
     name: str,
     options: BatchOptions,
-    python: str,
+    baker: list[str],
     outcome: Outcome,
     run: Run,
     is_cancelled: Callable[[], bool],
@@ -197,7 +202,7 @@ def _bake_material(
             weights = file.with_suffix(f".weights{ARRAY_SUFFIX}")
             weights.write_bytes(_array(painted))
         try:
-            ended = run(_command(file, weights, document, name, options, python))
+            ended = run(_command(file, weights, document, name, options, baker))
         finally:
             # a killed bake leaves its locks behind
             clear_locks(options.out, {name, f"{name}{_BUNDLE_SUFFIX}"})
@@ -225,9 +230,9 @@ def _command(
     document: HostDocument,
     name: str,
     options: BatchOptions,
-    python: str,
+    baker: list[str],
 ) -> list[str]:
-    command = [python, "-P", "-m", "verdigris.core", "bake", str(file), "--json"]
+    command = [*baker, "-m", "verdigris.core", "bake", str(file), "--json"]
     command += ["--material", document.material, "--name", name, "--out", str(options.out)]
     request = options.request if weights is None else replace(options.request, importance=weights)
     command += request.as_words()

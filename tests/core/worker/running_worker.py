@@ -3,7 +3,7 @@
 import time
 
 from verdigris.core.baking.bake_request import BakeRequest
-from verdigris.core.base.process.worker_environment import require_worker_python
+from verdigris.core.base.process.worker_environment import require_worker_command
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands
 
@@ -41,7 +41,7 @@ job.Job.next = next_with_rest
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
 # a panel may be tested in a Python that cannot bake
-BRISK_WORKER = [require_worker_python(), "-P", "-u", "-c", BRISK]
+BRISK_WORKER = [*require_worker_command(), "-c", BRISK]
 
 
 class RunningWorker:

@@ -1,8 +1,9 @@
-"""Staged trees and checkouts with a set-up that makes its environment at once."""
+"""Staged trees and checkouts with a set-up that makes its worker at once."""
 
 import sys
 from textwrap import dedent
 
+from verdigris.core.base.process.unpacked_worker import name_of, python_tag
 from verdigris.core.base.process.worker_environment import python_in
 
 # The interface of the real make_worker.py: refuses options that it does not have.
@@ -11,28 +12,34 @@ MAKE_WORKER = """
     parser = argparse.ArgumentParser()
     parser.add_argument("--progress", choices=("text", "json"), default="text")
     beside = pathlib.Path(__file__).parent / "worker"
-    parser.add_argument("--into", type=pathlib.Path, default=beside)
     given = parser.parse_args()
     def tell(**event):
         assert given.progress == "json"
         print(json.dumps(event), flush=True)
-    def make(folder=given.into):
-        python = folder / "bin" / "python"
-        python.parent.mkdir(parents=True)
-        python.write_text("#!/bin/sh\\nexec {python} \\"$@\\"\\n")
-        python.chmod(0o755)
-        return str(python)
-    tell(event="progress", phase="python", part=0.0, text="Looking for Python 3.11, 3.12 or 3.13")
-    tell(event="progress", phase="packages", part=0.5, text="Downloading slangpy-0.43.1.whl")
+    def make():
+        tag = "cp%d%d" % sys.version_info[:2]
+        worker = beside / ("{version}-" + tag)
+        start = worker / "verdigris" / "core" / "worker" / "install" / "start.py"
+        start.parent.mkdir(parents=True)
+        start.write_text(
+            "import os, sys\\n"
+            "os.execv({python!r}, [{python!r}, '-P', '-u', *sys.argv[2:]])\\n"
+        )
+        marker = dict(version="{version}", tag=tag, packages="")
+        (worker / "worker.json").write_text(json.dumps(marker))
+        return str(worker)
+    tell(event="progress", phase="packages", part=0.0, text="Setting up the worker")
+    tell(event="progress", phase="packages", part=0.5, text="Unpacking slangpy (298 MB)")
 """
-MAKES = 'tell(event="finished", python=make())'
-REFUSES = 'tell(event="error", text="the package index cannot be reached"); sys.exit(1)'
+VERSION = "1.2.3"
+MAKES = 'tell(event="finished", worker=make())'
+REFUSES = 'tell(event="error", text="the packages are missing: unzip again"); sys.exit(1)'
 CRASHES = 'raise RuntimeError("no space left on device")'
 # It interrupts its child and reports that, as the real one.
 WAITS = """
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-tell(event="progress", phase="packages", part=0.6, text=f"child {child.pid}")
 try:
+    tell(event="progress", phase="packages", part=0.6, text=f"child {child.pid}")
     child.wait()
 except KeyboardInterrupt:
     child.kill()
@@ -42,15 +49,22 @@ except KeyboardInterrupt:
 
 
 def program(ending):
-    return dedent(MAKE_WORKER).replace("{python}", sys.executable) + dedent(ending)
+    text = dedent(MAKE_WORKER).replace("{python!r}", repr(sys.executable))
+    return text.replace("{version}", VERSION) + dedent(ending)
 
 
 def make_tree(folder, ending=MAKES):
     """A staged tree without a worker; returns the folder of its package."""
     package = folder / "tree" / "scripts" / "verdigris"
     package.mkdir(parents=True)
+    (package / "VERSION").write_text(f"{VERSION}\n")
     (folder / "tree" / "make_worker.py").write_text(program(ending))
     return package
+
+
+def worker_in(folder, version=VERSION):
+    """Where the set-up of a tree puts its worker."""
+    return folder / "tree" / "worker" / name_of(version, python_tag())
 
 
 def make_checkout(folder):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from verdigris.core.base.process.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.process.worker_environment import environment_for, require_worker_command
 
 from .running_worker import RunningWorker
 
@@ -13,7 +13,7 @@ from .running_worker import RunningWorker
 @pytest.fixture
 def in_application(monkeypatch):
     """As in Maya: the interpreter of this process is not that of the worker."""
-    python = require_worker_python()
+    python = require_worker_command()[0]
     monkeypatch.setenv("VERDIGRIS_PYTHON", python)
     monkeypatch.setattr(sys, "executable", "/usr/autodesk/maya2027/bin/maya.bin")
     return python
@@ -48,7 +48,7 @@ def test_a_worker_starts_beside_libraries_of_the_application(in_application, poi
         *("LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
         *("PYTHONHOME", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUSERBASE", "__PYVENV_LAUNCHER__"),
         *("QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH", "QML2_IMPORT_PATH"),
-        *("PXR_PLUGINPATH_NAME", "OIIO_LIBRARY_PATH"),
+        *("PXR_PLUGINPATH_NAME", "OIIO_LIBRARY_PATH", "MAYA_LOCATION", "HOUDINI_PATH"),
     ],
 )
 def test_variables_of_the_application_are_left_out(in_application, monkeypatch, name):

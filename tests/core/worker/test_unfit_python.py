@@ -10,7 +10,7 @@ from verdigris.core.base.process import worker_environment
 from verdigris.core.base.process.worker_environment import WorkerEnvironmentError, save_python
 from verdigris.core.batch.run.bake_process import bake_command
 from verdigris.core.worker.client.client import GONE, SILENT, STARTING, WorkerClient
-from verdigris.core.worker.client.set_up import describe_unfit, require_fit_python
+from verdigris.core.worker.client.set_up import describe_unfit, require_fit_command
 
 from .set_up_trees import make_old_python
 
@@ -61,11 +61,11 @@ def test_a_batch_names_it_before_its_first_bake(tmp_path, monkeypatch):
     python = make_old_python(tmp_path / "python3.9")
     monkeypatch.setenv("VERDIGRIS_PYTHON", str(python))
     with pytest.raises(WorkerEnvironmentError, match=r"cannot bake: it is Python 3\.9"):
-        require_fit_python()
+        require_fit_command()
     with pytest.raises(WorkerEnvironmentError, match="named by VERDIGRIS_PYTHON"):
         bake_command()
     monkeypatch.delenv("VERDIGRIS_PYTHON")
-    assert require_fit_python() == worker_environment.require_worker_python()
+    assert require_fit_command() == worker_environment.require_worker_command()
 
 
 WITHOUT_SLANGPY = """
@@ -87,8 +87,8 @@ def test_a_worker_without_slangpy_ends_before_it_takes_a_command():
 def test_a_file_that_is_no_program_is_named(tmp_path):
     broken = tmp_path / "python"
     broken.write_text("no program")
-    assert f"{broken} cannot bake: it does not start (" in describe_unfit(str(broken))
+    assert f"{broken} cannot bake: it does not start (" in describe_unfit([str(broken)])
 
 
 def test_a_python_that_can_bake_is_not_blamed(monkeypatch):
-    assert describe_unfit(worker_environment.require_worker_python()) == ""
+    assert describe_unfit(worker_environment.require_worker_command()) == ""

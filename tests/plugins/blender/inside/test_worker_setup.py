@@ -1,73 +1,83 @@
-"""Setting up the worker from Blender: its steps, its failures, and what they leave."""
+"""Setting up the worker from Blender: its progress, its failures, and what a checkout says."""
 
+import os
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
 
 import verdigris.plugins.blender as addon
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.blender import worker_setup
-from verdigris.plugins.blender.worker_setup import Setup, commands_for
+from verdigris.core.base.process import unpacked_worker
+from verdigris.plugins.blender import worker_place, worker_setup
+from verdigris.plugins.blender.worker_setup import VERDIGRIS_OT_make_worker, require_program
+
+TELL = """
+import json, sys
+print(json.dumps({"event": "progress", "part": 0.5, "text": "Unpacking slangpy"}), flush=True)
+print(json.dumps({"event": "error", "text": "slangpy is damaged"}), flush=True)
+sys.exit(1)
+"""
 
 
-def run(setup):
-    doing = []
+class Operator:
+    """What the operator uses of itself: Blender makes operators only while it runs them."""
+
+    execute, modal, cancel = (
+        getattr(VERDIGRIS_OT_make_worker, name) for name in ("execute", "modal", "cancel")
+    )
+    _clean = VERDIGRIS_OT_make_worker._clean
+
+    def __init__(self):
+        self.reports = []
+
+    def report(self, kinds, text):
+        self.reports.append((*kinds, text))
+
+
+@pytest.fixture
+def context():
+    shown = []
+    manager = SimpleNamespace(
+        event_timer_add=lambda interval, window: "timer",
+        event_timer_remove=lambda timer: shown.append(timer),
+        modal_handler_add=lambda operator: True,
+    )
+    workspace = SimpleNamespace(status_text_set=shown.append)
+    return SimpleNamespace(window_manager=manager, window=None, workspace=workspace, shown=shown)
+
+
+def test_a_failed_set_up_is_reported_after_its_progress(context, tmp_path, monkeypatch):
+    program = tmp_path / "make_worker.py"
+    program.write_text(TELL)
+    monkeypatch.setattr(worker_setup, "require_program", lambda: program)
+    monkeypatch.setattr(worker_place, "own_folder", lambda: tmp_path / "worker")
+    monkeypatch.setattr(worker_setup, "use_own_worker", worker_place.use_own_worker)
+    monkeypatch.delenv("VERDIGRIS_WORKERS", raising=False)
+    operator, timer = Operator(), SimpleNamespace(type="TIMER")
+    assert operator.execute(context) == {"RUNNING_MODAL"}
+    assert os.environ.pop("VERDIGRIS_WORKERS") == str(tmp_path / "worker")
     until = time.monotonic() + 30
-    while not setup.tick():
-        doing.append(setup.doing)
+    while operator.modal(context, timer) == {"PASS_THROUGH"}:
         assert time.monotonic() < until
         time.sleep(0.01)
-    return list(dict.fromkeys(doing))
+    assert "Verdigris: 50% Unpacking slangpy" in context.shown
+    assert context.shown[-2:] == ["timer", None]
+    ((kind, text),) = operator.reports
+    assert kind == "ERROR" and text.endswith("slangpy is damaged")
 
 
-def steps(monkeypatch, *codes):
-    monkeypatch.setattr(
-        worker_setup,
-        "commands_for",
-        lambda target, wheel: [
-            (name, [sys.executable, "-c", code.format(target=str(target))])
-            for name, code in zip("abc", codes, strict=False)
-        ],
-    )
-
-
-MAKE = "import pathlib; pathlib.Path(r'{target}').mkdir(); print('made')"
-
-
-def test_the_environment_replaces_the_old_one_when_it_is_complete(monkeypatch, tmp_path):
-    old = tmp_path / "worker"
-    old.mkdir()
-    (old / "old").write_text("")
-    steps(monkeypatch, MAKE, "import time; time.sleep(.1)")
-    assert run(Setup(old, tmp_path / "a.whl"))[-1] == "b"
-    assert list(old.iterdir()) == []
-    assert not (tmp_path / "worker.new").exists()
-
-
-def test_a_step_that_fails_is_named_with_its_last_line_and_leaves_the_old_one(
-    monkeypatch, tmp_path
-):
-    old = tmp_path / "worker"
-    old.mkdir()
-    (old / "old").write_text("")
-    steps(monkeypatch, MAKE, "import sys; sys.exit('no matching distribution')")
-    setup = Setup(old, tmp_path / "a.whl")
-    with pytest.raises(HostError, match=r"b failed: no matching distribution: see .*worker\.log"):
-        run(setup)
-    setup.stop()
-    assert (old / "old").is_file() and not setup.made.exists()
-
-
-def test_the_wheel_is_installed_with_usd_into_a_new_environment(tmp_path):
-    (_, make), (_, install), (_, check) = commands_for(tmp_path / "w", tmp_path / "v.whl")
-    assert make == [sys.executable, "-m", "venv", str(tmp_path / "w")]
-    assert install[0] == check[0] == str(tmp_path / "w" / "bin" / "python")
-    assert install[-1] == f"{tmp_path / 'v.whl'}[usd]"
+def test_blender_s_own_python_runs_the_set_up():
+    python = unpacked_worker.find_plain_python()
+    assert python.startswith(sys.base_prefix) and "python" in Path(python).name
 
 
 def test_in_a_checkout_the_command_is_named():
+    with pytest.raises(HostError, match=r"bootstrap\.py setup"):
+        require_program()
     addon.register()
     try:
         with pytest.raises(RuntimeError, match=r"bootstrap\.py setup"):

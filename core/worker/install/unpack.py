@@ -1,0 +1,254 @@
+"""Unpacks a worker: wheel by wheel into a folder of another name, which is renamed at the end.
+
+An interrupted set-up continues after the last complete wheel. A folder that is not complete is
+never used.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from verdigris.core.base.errors import reason
+from verdigris.core.base.files import (
+    make_folders,
+    make_own_folder,
+    remove_folder,
+    rename_file,
+    replace_file,
+)
+from verdigris.core.base.process.unpacked_worker import (
+    MARKER,
+    UnpackedWorker,
+    name_of,
+    read_worker,
+    workers_in,
+)
+from verdigris.core.worker.install.packages import Packages, SetUpError, Wheel
+
+Tell = Callable[[str, float, str], None]
+"""Takes a phase, the completed part of the whole, and a line of text."""
+_DONE = "unpacked.json"
+NEW, OLD = ".new", ".old"
+# Spare bytes for compiled modules.
+_RESERVE = 100 << 20
+# What Windows permits for a path, unless long paths are switched on.
+LONGEST_PATH = 259
+# Folders of a wheel's NAME.data that are installed beside its packages; programs and headers of C
+# are not needed.
+_DATA = ("purelib", "platlib")
+_ANTIVIRUS = (
+    "an antivirus program may have removed it: exempt {folder} there, then set the worker up again"
+)
+
+
+def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], None]) -> Path:
+    """Unpacks the worker into a folder of workers, and checks it before it takes its place."""
+    final = place / packages.name
+    present = read_worker(final)
+    if present is not None and present.packages == packages.digest and not find_damage(final):
+        return final
+    made = place / f"{packages.name}{NEW}"
+    _require_short(packages, final)
+    done = _begun(made, packages)
+    _require_space(packages, place, set(done))
+    make_own_folder(made)
+    total, so_far = packages.unpacked or 1, 0
+    for wheel in packages.wheels:
+        size = f"{wheel.unpacked / 1e6:.0f} MB" if wheel.unpacked >= 1e6 else "small"
+        tell("packages", 0.9 * so_far / total, f"Unpacking {wheel.file.split('-')[0]} ({size})")
+        if wheel.file not in done:
+            _unpack_wheel(packages.folder, wheel, made)
+            done.append(wheel.file)
+            _write(made / _DONE, {"packages": packages.digest, "done": done})
+        so_far += wheel.unpacked
+    if damage := find_damage(made):
+        raise SetUpError(damage)
+    tell("check", 0.9, "Checking the worker")
+    check(made)
+    marker = {"version": packages.version, "tag": packages.tag, "packages": packages.digest}
+    _write(made / MARKER, marker)
+    _put_in_place(made, final)
+    return final
+
+
+def remove_others(worker: Path) -> list[Path]:
+    """Removes the workers of other versions with the same Python. One that runs may stay."""
+    own = read_worker(worker)
+    others = [each for each in workers_in(worker.parent) if own and each.tag == own.tag]
+    return [each.folder for each in others if each != own and remove_worker(each)]
+
+
+def remove_worker(worker: UnpackedWorker) -> bool:
+    """Removes a worker: first its marker, so that what stays is not used."""
+    name = name_of(worker.version, worker.tag)
+    folder = worker.folder.with_name(name)
+    (folder / MARKER).unlink(missing_ok=True)
+    for each in (folder, *(folder.with_name(f"{name}{end}") for end in (NEW, OLD))):
+        remove_folder(each)
+    return not folder.exists()
+
+
+def find_damage(worker: Path) -> str:
+    """Which file of a worker is missing or has another size, with the remedy; empty if none."""
+    for record in sorted(worker.glob("*.dist-info/RECORD")):
+        for name, size in _recorded(record):
+            file = worker / name
+            try:
+                found = file.stat().st_size
+            except OSError:
+                return f"{file} is missing: {_ANTIVIRUS.format(folder=worker)}"
+            if size is not None and found != size:
+                return (
+                    f"{file} has {found} bytes instead of {size}: "
+                    f"{_ANTIVIRUS.format(folder=worker)}"
+                )
+    return ""
+
+
+def _recorded(record: Path) -> Iterator[tuple[str, int | None]]:
+    """The files of a package, as its list has them."""
+    import csv
+
+    with record.open(encoding="utf-8", newline="") as lines:
+        for row in csv.reader(lines):
+            name = _place_of(row[0]) if row else None
+            if name is not None:
+                yield name, int(row[2]) if len(row) > 2 and row[2] else None
+
+
+def _place_of(name: str) -> str | None:
+    """The place of a wheel's file below the worker; None if it is not needed."""
+    first, *rest = name.split("/")
+    if first.endswith(".data"):
+        return "/".join(rest[1:]) if rest and rest[0] in _DATA else None
+    return name
+
+
+def _begun(made: Path, packages: Packages) -> list[str]:
+    """The wheels that an interrupted set-up of the same packages has unpacked."""
+    try:
+        found = json.loads((made / _DONE).read_text("utf-8"))
+        if found["packages"] == packages.digest:
+            return [str(each) for each in found["done"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    remove_folder(made)
+    return []
+
+
+def _unpack_wheel(folder: Path, wheel: Wheel, target: Path) -> None:
+    file = folder / wheel.file
+    try:
+        with file.open("rb") as held:
+            found = hashlib.file_digest(held, "sha256").hexdigest()
+        if found != wheel.sha256:
+            raise SetUpError(
+                f"{file} is damaged: its SHA-256 is {found[:12]}… instead of "
+                f"{wheel.sha256[:12]}…: download and unzip the archive again"
+            )
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                _unpack_file(archive, entry, target)
+    except FileNotFoundError as failure:
+        if file.is_file():
+            # what was written just now is gone
+            raise SetUpError(
+                f"{failure.filename} is missing: {_ANTIVIRUS.format(folder=target)}"
+            ) from None
+        raise SetUpError(
+            f"{file} is missing: unzip the whole archive again; if an antivirus program has "
+            "removed it, exempt its folder"
+        ) from None
+    except (zipfile.BadZipFile, EOFError) as failure:
+        raise SetUpError(f"{file} is damaged ({failure}): download the archive again") from None
+    except OSError as failure:
+        raise SetUpError(describe_full(failure, target)) from None
+
+
+def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> None:
+    name = _place_of(entry.filename)
+    if entry.is_dir() or name is None:
+        return
+    parts = name.split("/")
+    if "\\" in name or ":" in name or not all(parts) or {".", ".."} & set(parts):
+        raise SetUpError(f"{archive.filename} has a file with the name {name!r}: do not use it")
+    file = target.joinpath(*parts)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(entry) as packed, file.open("wb") as written:
+        shutil.copyfileobj(packed, written, 1 << 20)
+
+
+def describe_full(failure: OSError, folder: Path) -> str:
+    """Why a folder cannot be written, with the remedy."""
+    if failure.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{folder}: {reason(failure)}: free space, or choose another disk with --into FOLDER"
+    if failure.errno == errno.ENAMETOOLONG:
+        return f"{folder}: its path is too long: choose a shorter folder with --into FOLDER"
+    return (
+        f"{folder} cannot be written ({reason(failure)}): allow it, or choose another folder with "
+        "--into FOLDER, and name this in the variable VERDIGRIS_WORKERS"
+    )
+
+
+def _require_short(packages: Packages, final: Path) -> None:
+    """Refuses a folder below which Windows does not open all files."""
+    length = len(str(final)) + len(NEW) + 1 + packages.longest
+    if sys.platform == "win32" and length > LONGEST_PATH:
+        raise SetUpError(
+            f"{final} is too long for Windows: with the packages' own names, paths have {length} "
+            f"characters, and {LONGEST_PATH} are allowed: choose a shorter folder with --into "
+            "FOLDER, such as C:\\verdigris, and name it in the variable VERDIGRIS_WORKERS"
+        )
+
+
+def _require_space(packages: Packages, place: Path, done: set[str]) -> None:
+    left = sum(each.unpacked for each in packages.wheels if each.file not in done)
+    try:
+        make_folders(place)
+        free = shutil.disk_usage(place).free
+    except OSError as failure:
+        raise SetUpError(describe_full(failure, place)) from None
+    if free < left + _RESERVE:
+        raise SetUpError(
+            f"{place} has {free / 1e6:.0f} MB of free space, and the worker needs "
+            f"{(left + _RESERVE) / 1e6:.0f} MB: free space, or choose another disk with --into "
+            "FOLDER"
+        )
+
+
+def _put_in_place(made: Path, final: Path) -> None:
+    """Renames the new worker. An earlier one of the same name is kept until then."""
+    old = final.with_name(f"{final.name}{OLD}")
+    remove_folder(old)
+    try:
+        if final.exists():
+            rename_file(final, old)
+        rename_file(made, final)
+    except OSError as failure:
+        if old.exists() and not final.exists():
+            rename_file(old, final)
+        raise SetUpError(
+            f"{final} cannot be replaced ({reason(failure)}): close all windows that bake, then "
+            "try again"
+        ) from None
+    remove_folder(old)
+
+
+def _write(file: Path, value: object) -> None:
+    try:
+        replace_file(file, json.dumps(value).encode())
+    except OSError as failure:
+        raise SetUpError(describe_full(failure, file.parent)) from None
+
+
+def is_on_network(folder: Path) -> bool:
+    """Whether a folder is on a network, as far as its name tells: //SERVER/SHARE on Windows."""
+    return os.fspath(folder).replace("\\", "/").startswith("//")
