@@ -17,8 +17,8 @@ from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError, HostError, VerdigrisError
 from verdigris.core.material.load.mtlx_text import check_xml, read_text
+from verdigris.core.material.usd.foreign_nodes import foreign_origin
 from verdigris.core.material.usd.signatures import Signature, find_signature
-from verdigris.core.material.usd.write_mtlx import foreign_origin
 
 VARIABLES = ("PXR_MTLX_PLUGIN_SEARCH_PATHS", "PXR_MTLX_STDLIB_SEARCH_PATHS")
 _INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href={}/>\n'

@@ -27,12 +27,12 @@ from verdigris.plugins.houdini.scene.geometry import (
     mesh_of_object,
     objects,
 )
+from verdigris.plugins.houdini.scene.left_out import left_out
 from verdigris.plugins.houdini.scene.networks import (
     material_around,
     network_materials,
     shown_on_stages,
     touches,
-    with_file_rules,
 )
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, require_node, undo_step
 from verdigris.plugins.houdini.scene.paint import start_brush, stop_brush
@@ -55,6 +55,7 @@ from verdigris.plugins.houdini.scene.stage import (
     staged_materials,
     waits_for,
 )
+from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
 from verdigris.plugins.houdini.scene.translator import translation
 
 STAGE, NETWORK = "USD stage", "material network"
@@ -158,6 +159,7 @@ class HoudiniHost:
         return f"{require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
+        notes: list[str] = []
         if _is_on_stage(material):
             node, path = _split_key(material)
             found = convert(stage_of(node), path)
@@ -166,13 +168,15 @@ class HoudiniHost:
                 # the stage is kept, without which its prims expire
                 stage = stage_of(library)
                 found = convert(stage, path)
+            notes += left_out(require_node(material.key), found.notes)
         scene = self.scene_file()
         folders = dict.fromkeys((*([scene.parent] if scene else []), *found.folders))
-        notes = found.notes
+        text, images = without_nodes(found.text)
+        notes = [*found.notes, *notes, *images]
         if scene is None:
-            notes = (*notes, "the scene is not saved: $HIP is Houdini's working folder")
-        text = with_file_rules(found.text)
-        return HostDocument(material.key, text, found.name, tuple(folders), notes)
+            notes.append("the scene is not saved: $HIP is Houdini's working folder")
+        text = with_file_rules(text)
+        return HostDocument(material.key, text, found.name, tuple(folders), tuple(notes))
 
     # meshes and weights
 

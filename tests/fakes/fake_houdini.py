@@ -645,7 +645,12 @@ def make_hou(scene: Scene) -> StrictModule:
             return Geometry(data)
 
     class VopNode(OpNode):
-        pass
+        def usdShaderParms(self) -> tuple[str, ...]:
+            """Shader parameters that are active and not at their defaults."""
+            return tuple(name for name, value in self._facts["parms"].items() if value != "")
+
+        def usdPreviewShaderParms(self) -> tuple[str, ...]:
+            return tuple(self._facts.get("preview", ()))
 
     class TopNode(OpNode):
         def setDisplayFlag(self, on: bool) -> None:

@@ -76,6 +76,8 @@ NODES = {
     "mtlxnormalmap": NodeKind("vop/mtlxnormalmap"),
     "usdpreviewsurface": NodeKind("vop/usdpreviewsurface"),
     "kma_hair": NodeKind("vop/kma_hair"),
+    "turbnoise": NodeKind("vop/turbnoise, a node of VEX"),
+    "snippet": NodeKind("vop/snippet: code in VEX"),
     "collect": NodeKind("vop/collect"),
     # builders of other renderers, as tools that write materials for all of them make these
     **{
@@ -86,6 +88,7 @@ NODES = {
         )
     },
     "subnetconnector": NodeKind("vop/subnetconnector"),
+    "suboutput": NodeKind("vop/suboutput"),
     # not a type: the spare parameters of a subnet that is a builder. Scripts that recreate the
     # Karma builder set shader_rendercontextname to kma, those of the MaterialX builder to mtlx
     "builder": NodeKind(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.files.similar_names import TILE_TOKENS
+from verdigris.core.material.usd.foreign_nodes import foreign_origin
 from verdigris.core.material.usd.network import Link, Network, Port, Shader, version_numbers
-from verdigris.core.material.usd.usd_values import asset_file, colour_space, value_text
+from verdigris.core.material.usd.usd_values import NODE_SCHEME, asset_file, colour_space, value_text
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
@@ -84,7 +85,7 @@ def read_network(material: UsdShade.Material, is_defined: IsDefined) -> Network:
     while stack:
         path = stack.pop().shader
         if path not in network.shaders:
-            shader = _read_shader(prim, path, network)
+            shader = _read_shader(prim, path, network, is_defined)
             network.shaders[path] = shader
             stack += [port.link for port in shader.ports if port.link]
     _add_displacement(material, network, is_defined)
@@ -190,7 +191,7 @@ def _link(port: UsdShade.Output | UsdShade.Input) -> Link | None:
     return None
 
 
-def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
+def _read_shader(material: Usd.Prim, path: str, network: Network, is_defined: IsDefined) -> Shader:
     from pxr import UsdShade
 
     prim = material.GetStage().GetPrimAtPath(path)
@@ -203,7 +204,7 @@ def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
             f"{path}: {how}, not by a MaterialX definition: replace it with a node of MaterialX"
         )
     graph = _outermost_graph(prim, material)
-    read = [_read_port(port, graph, network) for port in shader.GetInputs()]
+    read = [_read_port(port, graph, network, is_defined) for port in shader.GetInputs()]
     ports = [port for port in read if port]
     return Shader(path, definition, graph, _ports_in_materialx(definition, ports))
 
@@ -220,15 +221,23 @@ def _outermost_graph(prim: Usd.Prim, material: Usd.Prim) -> str:
     return found
 
 
-def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | None:
+def _read_port(
+    port: UsdShade.Input, graph: str, network: Network, is_defined: IsDefined
+) -> Port | None:
     name, usd_type = port.GetBaseName(), str(port.GetTypeName())
     asker = f"{port.GetPrim().GetPath()}.{name}"
     link = _link(port)
-    if link:
+    unknown = _why_unknown(port.GetPrim(), link, network, is_defined) if link else ""
+    if link and not unknown:
         return Port(name, usd_type, link=link)
     from pxr import UsdShade
 
-    found = UsdShade.Utils.GetValueProducingAttributes(port)
+    if link:
+        network.notes.append(
+            f"{link.shader} is {unknown}, so {asker} has its plain value: replace the node by one "
+            "of MaterialX, or bake what it does to a texture"
+        )
+    found = [] if link else UsdShade.Utils.GetValueProducingAttributes(port)
     attribute = found[0] if found else port.GetAttr()
     value = _authored(attribute, asker, network)
     if value is None and attribute != port.GetAttr():
@@ -238,7 +247,7 @@ def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | Non
         return None
     if usd_type == "asset":
         text = asset_file(attribute, value, asker)
-        if text:
+        if text and not text.startswith(NODE_SCHEME):
             network.folders.add(Path(text).parent)
     else:
         text = value_text(value)
@@ -254,6 +263,18 @@ def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | Non
         label = attribute.GetDisplayName() if interface or published else ""
     unit, kind = (str(attribute.GetCustomDataByKey(key) or "") for key in UNIT_KEYS)
     return Port(name, usd_type, text, None, space, interface, published, label, (unit, kind))
+
+
+def _why_unknown(prim: Usd.Prim, link: Link, network: Network, is_defined: IsDefined) -> str:
+    """What the shader of a link is, if MaterialX does not define it; else empty."""
+    name = _definition(prim, link)
+    if not name:
+        return "defined by code, and not by MaterialX"
+    if is_defined(name, network.version_numbers):
+        return ""
+    origin = foreign_origin(name)
+    owner = f"of {origin[0]} only" if origin else f"that MaterialX {network.version} lacks"
+    return f"{name!r}, a node {owner}"
 
 
 def _authored(attribute: Usd.Attribute, asker: str, network: Network) -> object:

@@ -14,6 +14,9 @@ from verdigris.core.material.graph.library import COMPONENTS
 if TYPE_CHECKING:
     from pxr import Usd
 
+NODE_SCHEME = "op:"
+"""The start of the path of a node in Houdini that stands for a file: an image in memory."""
+
 _WIDTHS = {**COMPONENTS, "matrix33": 9, "matrix44": 16}
 _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
 
@@ -139,6 +142,8 @@ def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
     its reader reports it."""
     resolved = str(getattr(value, "resolvedPath", "") or "")
     written = str(getattr(value, "path", value) or "")
+    if written.startswith(NODE_SCHEME):
+        return written
     file = resolved or _anchored(attribute, written)
     if "[" in file and file.endswith("]"):
         raise TextureError(

@@ -8,35 +8,19 @@ from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
+from verdigris.core.material.usd.foreign_nodes import foreign_origin
 from verdigris.core.material.usd.network import Link, Network, Port, Shader
 from verdigris.core.material.usd.read_network import UNIT_KEYS
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
 from verdigris.core.material.usd.usd_values import fitting_type
 
 _DOCUMENT_COLOUR_SPACE = "lin_rec709"
-_USE_A_SURFACE = "use a MaterialX surface such as OpenPBR or Standard Surface"
-# Prefixes of an application's definitions -> application, remedy.
-_FOREIGN = {
-    ("kma_", "karma"): (
-        "Karma",
-        "replace it with a MaterialX node, or bake what it does into a texture",
-    ),
-    ("MayaND_",): ("Maya", _USE_A_SURFACE),
-    ("ND_adsk", "adsk"): ("LookdevX", "replace it with a node of MaterialX's own library"),
-    ("arnold:", "ARNOLD_ND_", "ai_"): ("Arnold", _USE_A_SURFACE),
-    ("Usd",): ("USD", "replace it with a node of MaterialX"),
-}
 
 
 def write_document(network: Network, known: Mapping[str, Signature] | None = None) -> str:
     """The text of a document with one material. `known` are definitions beside those of the
     library."""
     return _Writer(network, known or {}).write()
-
-
-def foreign_origin(definition: str) -> tuple[str, str] | None:
-    """The application that a definition with this name comes from, and the remedy."""
-    return next((found for each, found in _FOREIGN.items() if definition.startswith(each)), None)
 
 
 class _Writer:

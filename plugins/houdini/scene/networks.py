@@ -1,14 +1,12 @@
-"""The materials of all material networks in the scene, and the colour spaces of their images."""
+"""The materials of all material networks in the scene."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as xml
 from collections.abc import Iterable, Iterator
 
 import hou
 
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX
-from verdigris.core.material.graph.colour_spaces import name_in_materialx
 from verdigris.plugins.houdini.scene.nodes import instances
 from verdigris.plugins.houdini.scene.translator import TRANSLATOR
 
@@ -33,9 +31,6 @@ _RENDERERS = {
     "vopmaterial": "Mantra",
     "classicshader": "Mantra",
 }
-# Houdini's renderers read texels of other types, numbers and vectors, as they are.
-_COLOURS = ("color3", "color4")
-_AUTOMATIC = ("", "auto", "automatic")
 
 
 def network_materials() -> list[tuple[hou.Node, str]]:
@@ -122,34 +117,3 @@ def _has_materialx(node: hou.Node) -> bool:
     if name == _COLLECT:
         return any(each is not None and _has_materialx(each) for each in node.inputs())
     return name.startswith(_PREFIXES) or any(_has_materialx(each) for each in node.children())
-
-
-def with_file_rules(text: str) -> str:
-    """The document with the colour spaces that Houdini chooses by the names of files; without a
-    space, MaterialX reads colours as they are. The report of a bake names spaces that MaterialX
-    lacks."""
-    try:
-        # Houdini ships it
-        import PyOpenColorIO as ocio
-    except ImportError:
-        return text
-    try:
-        config = ocio.GetCurrentConfig()
-    except ocio.Exception:
-        # the configuration is damaged, and Houdini cannot read it either
-        return text
-    root = xml.fromstring(text)
-    changed = False
-    for node in root.iter():
-        ports = node.findall("input[@type='filename']") if node.get("type") in _COLOURS else ()
-        for port in ports:
-            if port.get("colorspace", "").lower() not in _AUTOMATIC or not port.get("value"):
-                continue
-            rule, _ = config.getColorSpaceFromFilepath(port.get("value"))
-            # rules may name a role or an alias
-            space = config.getColorSpace(rule)
-            port.set("colorspace", name_in_materialx(space.getName() if space else rule))
-            changed = True
-    if not changed:
-        return text
-    return f'<?xml version="1.0"?>\n{xml.tostring(root, encoding="unicode")}\n'

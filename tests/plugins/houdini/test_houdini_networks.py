@@ -10,6 +10,18 @@ from verdigris.core.hosts.host import BakedResult
 from ..hosts import by_name
 from .scenes import LIBRARY, PLATE, USD_DATA, visible
 
+PREVIEW = """#usda 1.0
+def Scope "materials" {
+    def Material "clay" {
+        token outputs:surface.connect = </materials/clay/preview.outputs:surface>
+        def Shader "preview" {
+            uniform token info:id = "UsdPreviewSurface"
+            float inputs:roughness = 0.4
+            token outputs:surface
+        }
+    }
+}
+"""
 MATNET, KARMA = "/obj/plate/matnet1", "/obj/plate/matnet1/karma"
 
 
@@ -104,8 +116,10 @@ def test_materials_of_the_karma_builder_are_listed_and_nodes_of_karma_named(scen
     assert {"builder", "several"} <= {each.name for each in host.materials()}
     # of several outputs, that for MaterialX
     assert 'value="0, 1, 0"' in host.document(by_name(host, "several")).text
-    with pytest.raises(DocumentError, match="'kma_curvature' is a node of Karma only"):
-        host.document(by_name(host, "worn"))
+    worn = host.document(by_name(host, "worn"))
+    assert any("'kma_curvature', a node of Karma only" in note for note in worn.notes)
+    with pytest.raises(DocumentError, match="'kma_hair' is a node of Karma only"):
+        host.document(by_name(host, "hair"))
     found = host.document(by_name(host, "hair_with_preview"))
     assert any("'kma_hair'" in note for note in found.notes)
 
@@ -169,3 +183,54 @@ def test_a_result_of_a_matnet_is_found_again_in_the_saved_scene(scene, harness, 
     assert by_name(host, "karma") == karma
     assert host.attached(by_name(host, "karma")) == tmp_path / "karma.vdg"
     assert host.attached(by_name(host, "brass")) is None
+
+
+def test_nodes_upstream_that_are_not_translated_are_named(scene, host):
+    """Code in VEX inside of a builder and of a subnet in it, and nothing that is not connected."""
+    noise = scene.add(f"{KARMA}/noise", "turbnoise")
+    scene.nodes[f"{KARMA}/surface"]["input"] = scene.add(f"{KARMA}/look", "subnet")
+    scene.add(f"{KARMA}/look/out", "suboutput", input=f"{KARMA}/look/code")
+    scene.add(f"{KARMA}/look/code", "snippet", input=noise)
+    scene.add(f"{KARMA}/stray", "turbnoise")
+    gold = Path(scene.stages["/mat/gold"])
+    gold.with_name("karma.usda").write_text(gold.read_text().replace("gold", "karma"))
+    scene.stages[KARMA] = str(gold.with_name("karma.usda"))
+    notes = host.document(by_name(host, "karma")).notes
+    named = [note.partition(" is not a node of MaterialX")[0] for note in notes if "plain" in note]
+    assert named == [f"{KARMA}/look/code (snippet)", f"{KARMA}/noise (turbnoise)"]
+
+
+def test_a_principled_shader_is_read_as_its_preview_and_names_what_is_lost(scene, host, tmp_path):
+    scene.nodes["/mat/clay"]["type"] = "principledshader::2.0"
+    scene.nodes["/mat/clay"]["parms"] = {"rough": 0.4, "sheen": 0.5, "coat": ""}
+    scene.nodes["/mat/clay"]["preview"] = ["rough", "basecolor"]
+    (tmp_path / "clay.usda").write_text(PREVIEW)
+    scene.stages["/mat/clay"] = str(tmp_path / "clay.usda")
+    found = host.document(by_name(host, "clay"))
+    assert 'name="roughness" type="float" value="0.4"' in found.text
+    (note,) = [note for note in found.notes if "/mat/clay" in note]
+    assert note.endswith("the USD Preview Surface that Houdini makes of it, without sheen")
+
+
+def test_an_image_of_a_cop_is_named_with_the_way_to_a_file(scene, host, tmp_path):
+    text = (
+        Path(scene.stages["/mat/gold"])
+        .read_text()
+        .replace(
+            "color3f inputs:base_color = (0.9, 0.6, 0.2)",
+            "color3f inputs:base_color.connect = </materials/gold/paint.outputs:out>",
+        )
+    )
+    shader = """def Shader "paint" {
+            uniform token info:id = "ND_image_color3"
+            asset inputs:file = @op:/img/rust/out@
+            color3f outputs:out
+        }
+        def Shader "surface" {"""
+    (tmp_path / "cop.usda").write_text(text.replace('def Shader "surface" {', shader))
+    scene.stages["/mat/gold"] = str(tmp_path / "cop.usda")
+    found = host.document(by_name(host, "gold"))
+    assert "op:" not in found.text
+    (note,) = [note for note in found.notes if "/img/rust/out" in note]
+    assert note.startswith("the image paint is computed by /img/rust/out") and "ROP Image" in note
+    assert not any("op:" in str(folder) for folder in found.search)

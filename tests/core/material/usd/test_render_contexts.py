@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Usd
+from pxr import Usd, UsdShade
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.load.mtlx_document import parse_document
@@ -189,13 +189,29 @@ def test_a_node_that_only_karma_has_is_named_in_the_notes_if_another_output_can_
     ("name", "message"),
     [
         ("hair", r"/materials/hair/hair: 'kma_hair' is a node of Karma only"),
-        ("worn", r"/materials/worn/curvature: 'kma_curvature' is a node of Karma only"),
         ("other_renderer", r"surface only for other renderers \(arnold:surface\)"),
     ],
 )
 def test_a_material_without_a_surface_of_materialx_is_refused_with_its_nodes(karma, name, message):
     with pytest.raises(DocumentError, match=message):
         convert(karma, name)
+
+
+def test_an_input_behind_a_node_that_only_karma_has_keeps_its_plain_value(karma):
+    surface = UsdShade.Shader(karma.GetPrimAtPath("/materials/worn/mtlxstandard_surface"))
+    surface.GetInput("base").Set(0.25)
+    found = convert(karma, "worn")
+    assert '<input name="base" type="float" value="0.25" />' in found.text
+    (note,) = found.notes
+    assert note.startswith(
+        "/materials/worn/curvature is 'kma_curvature', a node of Karma only, so "
+        "/materials/worn/mtlxstandard_surface.base has its plain value"
+    )
+    # code instead of a definition
+    shader = UsdShade.Shader(karma.GetPrimAtPath("/materials/worn/curvature"))
+    shader.GetImplementationSourceAttr().Set("sourceCode")
+    (note,) = convert(karma, "worn").notes
+    assert "curvature is defined by code, and not by MaterialX, so" in note
 
 
 def test_a_definition_of_the_document_counts_as_one_of_materialx(karma):

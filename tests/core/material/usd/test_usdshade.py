@@ -125,10 +125,6 @@ def test_a_material_that_instances_share_is_listed_once(stage):
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (
-            "/materials/karma",
-            r"/materials/karma/curvature: 'kma_curvature' is a node of Karma only",
-        ),
         ("/materials/bare", r"has no surface: connect a MaterialX surface shader"),
         ("/materials/absent", r"its reference is not loaded or empty"),
     ],
