@@ -17,7 +17,8 @@ what the node computes. Beside MaterialX's own, these attributes have a meaning:
 - an input with `array="colorEntryList"` folds the elements of an array with the definition `step`,
   sorted by `order` (a child, `index` or `-index`). Inputs of a step are the result `so_far`, the
   `children` of the element (`position:value_Position` is an input and its child), those of the
-  previous element (`previous_position`), and inputs of the node (`with="at:at"`). With
+  elements around it (`previous_position`, `before_position` two before, `next_position`), and
+  inputs of the node (`with="at:at"`). With
   `start="value"`, this child of the first element is the first result;
 - an input with `output="outColor"` reads this output of the node that is connected;
 - an angle with `unit="degree"` is in degrees, and in radians if it is connected;

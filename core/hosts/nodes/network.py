@@ -33,6 +33,8 @@ _GEOMETRY: dict[str, tuple[str, dict[str, Operand]]] = {
     "Nworld": ("normal", _WORLD),
     "Tworld": ("tangent", _WORLD),
 }
+# What a step of a fold sees of other elements.
+_NEIGHBOURS = {"": 0, "previous_": -1, "before_": -2, "next_": 1}
 _AS_TEXTURE = "convert it to a file texture, or replace it"
 
 
@@ -233,24 +235,27 @@ class NetworkReader:
         for name, own in _pairs(marks.get("with", "")).items():
             operand = self.read(kind, node, kind.inputs[own], at, {})
             common[name] = operand or _default(kind.inputs[own])
-        so_far: Operand | None = None
-        previous: dict[str, Operand] = {}
-        for index in indices:
-            element = {
+        elements = [
+            {
                 name: self.attribute(node, element_path(array, index, child), step.inputs[name], at)
                 or _default(step.inputs[name])
                 for name, child in children.items()
             }
-            if so_far is None and marks.get("start"):
-                so_far = element[marks["start"]]
-            else:
-                before = {f"previous_{name}": each for name, each in previous.items()}
-                given = common | before | element
-                if so_far is not None:
-                    given["so_far"] = so_far
-                name = f"{node}_{array}_{index}"
-                so_far = self._compute(step, node, next(iter(step.outputs)), at, given, name)
-            previous = element
+            for index in indices
+        ]
+        so_far: Operand | None = None
+        for place, index in enumerate(indices):
+            if not place and marks.get("start"):
+                so_far = elements[0][marks["start"]]
+                continue
+            given = dict(common)
+            for word, away in _NEIGHBOURS.items():
+                near = _neighbour(elements, place, away)
+                given |= {f"{word}{name}": each for name, each in near.items()}
+            if so_far is not None:
+                given["so_far"] = so_far
+            name = f"{node}_{array}_{index}"
+            so_far = self._compute(step, node, next(iter(step.outputs)), at, given, name)
         return so_far
 
     def _number(self, node: str, attribute: str) -> float:
@@ -266,7 +271,7 @@ class NetworkReader:
                 raise HostError(f"{node} has no file: choose one, or remove the node")
             file = Operand("filename", value=Path(image.file).as_posix(), space=image.space)
             inputs = {"file": file}
-            uv = self.attribute(node, "uvCoord", kind.inputs["uvCoord"], at)
+            uv = self.read(kind, node, kind.inputs["uvCoord"], at, {})
             if uv is not None:
                 inputs["texcoord"] = uv
             type_of = "color3" if part == "image" else "color4"
@@ -419,6 +424,19 @@ def _pairs(text: str) -> dict[str, str]:
     """`at:at_r value` as `{"at": "at_r", "value": "value"}`."""
     found = (each.partition(":") for each in text.split())
     return {name: other or name for name, _, other in found}
+
+
+def _neighbour(elements: list[dict[str, Operand]], place: int, away: int) -> dict[str, Operand]:
+    """The element that is `away` from another. Beyond an end, the last one continues as far away as
+    the one before it."""
+    wanted = place + away
+    end = min(max(wanted, 0), len(elements) - 1)
+    found = dict(elements[end])
+    inner = elements[min(max(2 * end - wanted, 0), len(elements) - 1)]
+    at, from_ = found.get("position"), inner.get("position")
+    if wanted != end and at and from_ and at.numbers and from_.numbers:
+        found["position"] = number(2 * at.numbers[0] - from_.numbers[0])
+    return found
 
 
 def _default(port: Port) -> Operand:

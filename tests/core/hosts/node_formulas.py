@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree as xml
 
+import numpy as np
 from table_nodes import TableNodes
 
 from verdigris.core.hosts.nodes.graphs import write_definition
@@ -11,7 +12,7 @@ from verdigris.core.hosts.nodes.rendering_space import RenderingSpace
 from ..material.many_nodes import glow_by_turn, shown
 
 LIFT = 64.0  # a surface emits nothing below 0
-AXES = {"u": "samp.uCoord", "v": "samp.vCoord"}
+AXES = {"u": "samp.uvCoordU", "v": "samp.uvCoordV"}
 
 
 def scene(cases):
@@ -52,3 +53,28 @@ def evaluate(cases):
     parts[0] = body + parts[0]
     uv, values = glow_by_turn(parts, 0, offset=LIFT)
     return uv, values, reader.notes
+
+
+LUMA = np.array([0.3, 0.59, 0.11])
+RED, GREEN = np.array([0.9, 0.1, 0.2]), np.array([0.2, 0.7, 0.1])
+
+
+def rgb(u, v, blue=0.25):
+    return np.stack([u, v, np.full_like(u, blue)], -1)
+
+
+def luma(colour):
+    return colour @ LUMA
+
+
+def mixed(one, other, share):
+    return one + (other - one) * np.asarray(share)[..., None]
+
+
+def points(name, *values):
+    """Entries of a curve: (position, value, interpolation)."""
+    return {
+        f"{name}[{at}].{name}_{what}": value
+        for at, entry in enumerate(values)
+        for what, value in zip(("Position", "FloatValue", "Interp"), entry, strict=True)
+    }
