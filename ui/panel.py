@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.core.hosts.host import Host
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.live.live_bar import LiveBar
@@ -16,14 +15,15 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.pages import OPEN_AT_FIRST, Pages
 from verdigris.ui.qt.binding import bind, order_tabs
 from verdigris.ui.qt.keys import Keys
+from verdigris.ui.session import Session
 from verdigris.ui.status.status_strip import StatusStrip
+from verdigris.ui.style.later import later
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
 from verdigris.ui.widgets.material_picker import HelpButton, MaterialPicker
 
-TICK_MS = 40
 # Set on a window that shows nothing but the panel.
 OWN_WINDOW = "verdigris_own_window"
 # A narrower panel has one column.
@@ -38,17 +38,21 @@ class Panel(QWidget):
     """The viewport, and beside or below it the list of materials, the buttons and the pages."""
 
     def __init__(
-        self, model: PanelModel, parent: QWidget | None = None, memory: Memory | None = None
+        self,
+        model: PanelModel,
+        parent: QWidget | None = None,
+        memory: Memory | None = None,
+        session: Session | None = None,
     ) -> None:
+        """A view of a session, which goes on without it. Without a session, the panel has one of
+        its own, which ends with it."""
         super().__init__(parent)
-        self.model = model
-        self._memory = memory or Memory()
-        model.set_choices(**vars(self._memory.choices()))
-        model.state.times.predictions.read_json(self._memory.outcomes())
-        model.state.living.update(self._memory.live())
+        self.model, self.session = model, session or Session(model, memory)
+        self._is_lasting = session is not None
+        self._memory = self.session.memory
+        self.session.add_view(self)
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-        self._stored_living = dict(model.state.living)
         self._is_wide: bool | None = None
         self._wear()
         self.picker = MaterialPicker(model)
@@ -63,19 +67,11 @@ class Panel(QWidget):
         self._compose()
         self._bind_keys()
         bind(self, self.live_bar.built, self._order_tabs)
-        bind(self, model.state.history.changed, self._store_outcomes)
-        bind(self, model.state.choices_changed, self._store_live)
         self._restore()
-        model.state.own_presets.refresh()
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
-        self._timer.timeout.connect(model.tick)
-        self._timer.start()
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.aboutToQuit.connect(self.shutdown)
-        self.destroyed.connect(lambda *_: model.close())
-        QTimer.singleShot(0, self._begin)
+        if not self._is_lasting:
+            own = self.session
+            self.destroyed.connect(lambda *_: own.close())
+        later(self, self._begin)
 
     def _begin(self) -> None:
         host = self.model.host.host
@@ -85,6 +81,8 @@ class Panel(QWidget):
         # the caller may have opened a document, or reported why it could not
         if self.model.state.current is None and not self.model.state.notices:
             self.model.refresh_materials()
+        else:
+            self.model.wake()
 
     def _wear(self) -> None:
         """Takes the colours of the present palette. A window of its own already has them, and
@@ -161,7 +159,7 @@ class Panel(QWidget):
         (self._column if is_wide else self._outer).insertWidget(0, self.head)
         self._order_tabs()
         # after the widgets have their new size
-        QTimer.singleShot(0, self._divide)
+        later(self, self._divide)
 
     def _order_tabs(self) -> None:
         view = (self.viewport, self.live_bar, self.view_bar)
@@ -190,36 +188,24 @@ class Panel(QWidget):
     def _restore(self) -> None:
         mode = self._memory.text("mode", WIPE)
         self.viewport.mode = mode if mode in MODES else WIPE
-        self.model.set_view(**self._memory.view())
         self.pages.show_only(self._memory.text("pages", OPEN_AT_FIRST).split(","))
         self.pages.settings.more.setChecked(self._memory.text("more", "no") == "yes")
 
-    def _store(self) -> None:
+    def store(self) -> None:
+        """Stores what is open in this view. A host destroys it without an event."""
         memory = self._memory
-        memory.store_choices(self.model.state.choices)
         memory.store_text("mode", self.viewport.mode)
-        memory.store_view(self.model.state.view)
         memory.store_text("pages", ",".join(self.pages.open_names))
         memory.store_text("more", "yes" if self.pages.settings.more.isChecked() else "no")
 
-    def _store_outcomes(self) -> None:
-        """Stores them at once, as a host may end without closing the panel."""
-        self._memory.store_outcomes(self.model.state.times.predictions.as_json())
-
-    def _store_live(self) -> None:
-        if self.model.state.living != self._stored_living:
-            self._stored_living = dict(self.model.state.living)
-            self._memory.store_live(self._stored_living)
-
     def shutdown(self) -> None:
-        """Ends the worker and stores the choices."""
-        if self._timer.isActive():
-            self._timer.stop()
-            self._store()
-        self.model.close()
+        """Stores the choices. Ends the worker, unless the session goes on without this panel."""
+        self.store()
+        if not self._is_lasting:
+            self.session.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        if not self.closing.allows():
+        if not self._is_lasting and not self.closing.allows():
             event.ignore()
             return
         self.shutdown()
@@ -229,8 +215,3 @@ class Panel(QWidget):
         """Closes the panel's own window, or the panel inside a host's window."""
         window = self.window()
         (window if window.property(OWN_WINDOW) else self).close()
-
-
-def open_panel(host: Host | None = None, parent: QWidget | None = None) -> Panel:
-    """The panel of a host, as a child of one of its windows. Without a host, for plain files."""
-    return Panel(PanelModel(host or FilesHost()), parent)

@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt, QTimer
+from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -37,6 +37,7 @@ from verdigris.ui.queue.bake_queue import BakeQueue
 from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals import ERROR, WARNING
 from verdigris.ui.style.colours import DARK, THEMES, apply_theme
+from verdigris.ui.style.later import later
 from verdigris.ui.style.metrics import ICON
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.thumbnails import find_bundle, icon_of
@@ -136,7 +137,7 @@ class Window(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's names, as below
         super().showEvent(event)
         # the desktop has given it a frame now
-        QTimer.singleShot(0, self._keep_on_screen)
+        later(self, self._keep_on_screen)
 
     def _make_menus(self) -> None:
         menu = self.menuBar().addMenu("&File")

@@ -1,4 +1,5 @@
-"""Imports the panel. Only this module does, because batch bakes run without Qt."""
+"""The panel's session in an application, and its views. Only this module imports Qt, because batch
+bakes run without it."""
 
 from __future__ import annotations
 
@@ -9,14 +10,36 @@ from verdigris.core.base.errors import HostError
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import Host
 
+_session: dict[str, Any] = {}
+
 
 def make_panel(host: Host, parent: Any = None) -> Any:
-    """The panel of a host, as a child of another widget."""
+    """A view of the application's session, as a child of another widget. The first one begins the
+    session, which goes on when a view is destroyed."""
     try:
-        from verdigris.ui.panel import open_panel
+        from verdigris.ui.model.panel_model import PanelModel
+        from verdigris.ui.panel import Panel
+        from verdigris.ui.session import Session
     except ImportError as failure:
         raise HostError(
             f"the panel cannot be loaded ({failure}): stage the plug-in again with "
             "packaging/stage.py, which adds the packages of the panel"
         ) from None
-    return open_panel(host, parent)
+    session = find_session()
+    if session is None:
+        session = _session["session"] = Session(PanelModel(host))
+    return Panel(session.model, parent, session=session)
+
+
+def find_session() -> Any:
+    """The session of this application; None if no panel was opened."""
+    found = _session.get("session")
+    return found if found is not None and found.is_open else None
+
+
+def end_session() -> None:
+    """Ends the session with its worker, which leaves a checkpoint: the application exits, or
+    unloads the plug-in."""
+    session = _session.pop("session", None)
+    if session is not None:
+        session.close()

@@ -1,4 +1,8 @@
-"""The panel in a workspace control of Maya, which restores it with the workspace."""
+"""The panel in a workspace control of Maya, which restores it with the workspace.
+
+The control is a view. Maya destroys it when it is closed or the workspace changes, without an event
+for the widgets in it; the session of the panel goes on.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from maya import OpenMayaUI, cmds
 
-from verdigris.plugins.common.panel_loader import make_panel
+from verdigris.plugins.common.panel_loader import end_session, find_session, make_panel
 from verdigris.plugins.maya.adapter import MayaHost
+from verdigris.plugins.maya.session_events import SCENE_EVENTS
 
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import HostMaterial
 
 CONTROL = "verdigrisPanel"
-# Maya stores this line in the workspace and runs it when it restores the control.
+# Maya stores these lines in the workspace, and runs them when it restores or closes the control.
 RESTORE = "from verdigris.plugins.maya import docked_panel; docked_panel.fill()"
+CLOSED = "from verdigris.plugins.maya import docked_panel; docked_panel.note_closed()"
 _WIDTH = 420
 
 
@@ -26,8 +32,9 @@ def show(material: HostMaterial | None = None) -> None:
     """Opens the panel or brings it to the front, and chooses a material."""
     if cmds.workspaceControl(CONTROL, exists=True):
         cmds.workspaceControl(CONTROL, edit=True, restore=True)
-        if material is not None and "panel" in _open:
-            _choose(_open["panel"], material)
+        session = find_session()
+        if material is not None and session is not None:
+            _choose(session.model, material)
         return
     if material is not None:
         _open["material"] = material
@@ -35,6 +42,7 @@ def show(material: HostMaterial | None = None) -> None:
         CONTROL,
         label="Verdigris",
         uiScript=RESTORE,
+        closeCommand=CLOSED,
         dockToMainWindow=("right", True),
         initialWidth=_WIDTH,
         minimumWidth=_WIDTH,
@@ -49,21 +57,36 @@ def fill() -> Any:
 
     control = wrapInstance(int(OpenMayaUI.MQtUtil.findControl(CONTROL)), QWidget)
     panel = make_panel(MayaHost(), control)
+    SCENE_EVENTS.guard()
     control.layout().addWidget(panel)
     _open["panel"] = panel
     if "material" in _open:
-        _choose(panel, _open.pop("material"))
+        _choose(panel.model, _open.pop("material"))
     return panel
 
 
-def _choose(panel: Any, material: HostMaterial) -> None:
-    if panel.model.state.current != material:
-        panel.model.refresh_materials()
-        panel.model.choose(material)
+def note_closed() -> None:
+    """The control is closed. A bake goes on, and the panel shows it when it is opened again."""
+    from shiboken6 import isValid
+
+    panel, session = _open.pop("panel", None), find_session()
+    if panel is not None and isValid(panel):
+        panel.store()
+    if session is not None and session.model.link.is_busy:
+        text = f"Verdigris goes on baking {session.model.state.current.name}. Open the panel again."
+        cmds.inViewMessage(assistMessage=text, position="topCenter", fade=True)
 
 
 def close() -> None:
-    """Closes the panel if it is open."""
+    """Closes the panel if it is open, and ends the session."""
+    SCENE_EVENTS.unguard()
     if cmds.workspaceControl(CONTROL, exists=True):
         cmds.deleteUI(CONTROL)
     _open.clear()
+    end_session()
+
+
+def _choose(model: Any, material: HostMaterial) -> None:
+    if model.state.current != material:
+        model.refresh_materials()
+        model.choose(material)

@@ -97,6 +97,7 @@ class Scene:
         # errors that calls raise, by names such as "Parm.set" or "Node.stage"
         self.fails: dict[str, Exception] = {}
         self.loaded = 0
+        self.file_callbacks: list[Any] = []
         self.selection: list[str] = []
         self.undo_stack: list[tuple[str, Any]] = []
         self.in_group = False
@@ -767,6 +768,22 @@ def make_hou(scene: Scene) -> StrictModule:
                 scene.nodes = Nodes(json.loads(text))
             scene.path, scene.unsaved = file_name, False
             scene.loaded += 1
+            self._report("Load")
+
+        # the documentation of hou.hipFile and hou.hipFileEventType: callbacks get the event, and
+        # cannot stop it
+        def addEventCallback(self, callback: Any) -> None:
+            scene.file_callbacks.append(callback)
+
+        def removeEventCallback(self, callback: Any) -> None:
+            scene.file_callbacks.remove(callback)
+
+        def eventCallbacks(self) -> tuple[Any, ...]:
+            return tuple(scene.file_callbacks)
+
+        def _report(self, what: str) -> None:
+            for callback in tuple(scene.file_callbacks):
+                callback(getattr(hou.hipFileEventType, f"After{what}"))
 
         def save(self) -> None:
             if "save" in scene.refuses:
@@ -780,6 +797,7 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.path, scene.unsaved = "", False
             scene.nodes = Nodes()
             scene.add_managers()
+            self._report("Clear")
 
     class Undos(StrictModule):
         @contextmanager
@@ -925,6 +943,7 @@ def make_hou(scene: Scene) -> StrictModule:
         licenseCategory=lambda: scene.license,
         licenseCategoryType=Enum(*LICENSES),
         hipFile=HipFile("hou.hipFile"),
+        hipFileEventType=Enum("AfterClear", "AfterLoad"),
         undos=Undos("hou.undos"),
         pypanel=Pypanel("hou.pypanel"),
         PaneTab=PaneTab,

@@ -3,6 +3,15 @@
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def no_session():
+    """A panel's session belongs to the application, which ends with the test."""
+    yield
+    from verdigris.plugins.common.panel_loader import end_session
+
+    end_session()
+
+
 @pytest.fixture
 def maya(monkeypatch):
     import fake_maya

@@ -13,6 +13,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'verdigris[panel]'")
 
 from verdigris.core.baking.state.checkpoint import VERSION
+from verdigris.plugins.common import panel_loader
 
 from ..core.worker.set_up_trees import make_tree
 from ..ui.fake_session import FakeClient
@@ -281,7 +282,8 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     panel, client = open_panel(host)
     bake(panel, client, tmp_path)
     panel.close()
-    panel.closing.later.click()
+    assert client.ended == ""
+    panel_loader.end_session()
     assert client.ended == "closed"
     # as the worker leaves it
     name = panel.model.scene.result_name

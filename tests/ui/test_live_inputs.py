@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import panel_model, view_sync
+from verdigris.ui.model import open_document, view_sync
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.live_values import find_wanted, offers_of, with_request
 
@@ -51,7 +51,7 @@ def opened(*requests):
 
 @pytest.fixture
 def living(fake_panel, monkeypatch):
-    monkeypatch.setattr(panel_model, "LIVE_INTERVAL", -1.0)
+    monkeypatch.setattr(open_document, "LIVE_INTERVAL", -1.0)
     monkeypatch.setattr(view_sync, "RANGE_INTERVAL", -1.0)
     session, panel = fake_panel
     model = session.model
@@ -107,7 +107,7 @@ def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
 
 
 def test_a_start_right_after_the_choice_opens_first(living, monkeypatch):
-    monkeypatch.setattr(panel_model, "LIVE_INTERVAL", 1e9)
+    monkeypatch.setattr(open_document, "LIVE_INTERVAL", 1e9)
     living.row("age").check.click()
     living.model.start()
     assert len(sent(living, commands.Open)) == 1 and not sent(living, commands.Start)

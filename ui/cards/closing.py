@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
 
 
 class Closing:
@@ -20,7 +21,7 @@ class Closing:
         self._is_settled = False
         self._waits_for = ""
         self.box: QMessageBox | None = None
-        model.link.state_changed.connect(self._follow)
+        bind(parent, model.link.state_changed, self._follow)
 
     def allows(self) -> bool:
         """Whether the panel can close now. If not, the question is shown."""

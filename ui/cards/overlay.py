@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.hosts.host import HostMaterial
 from verdigris.ui.first_run import SelftestOffer, SetUpBox
 from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
@@ -105,8 +104,6 @@ class CardOverlay(QWidget):
     def __init__(self, model: PanelModel, over: QWidget) -> None:
         super().__init__(over)
         self._model, self._over = model, over
-        # by material: a card that was hidden comes again with another one
-        self._hidden: set[tuple[HostMaterial | None, str]] = set()
         self._shown: list[Card] = []
         self.boxes: list[CardBox] = []
         self._column = QVBoxLayout(self)
@@ -142,7 +139,11 @@ class CardOverlay(QWidget):
 
     def _show(self) -> None:
         current = self._model.state.current
-        cards = [each for each in cards_of(self._model) if (current, each.key) not in self._hidden]
+        cards = [
+            each
+            for each in cards_of(self._model)
+            if (current, each.key) not in self._model.state.hidden_cards
+        ]
         if [_look(card) for card in cards] == [_look(card) for card in self._shown]:
             return
         had_focus = any(
@@ -168,7 +169,7 @@ class CardOverlay(QWidget):
             self._over.setFocus()
 
     def _hide(self, key: str) -> None:
-        self._hidden.add((self._model.state.current, key))
+        self._model.state.hidden_cards.add((self._model.state.current, key))
         self._show()
 
     def _request(self, name: str) -> None:

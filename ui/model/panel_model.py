@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.guarded_host import GuardedHost
-from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.worker.client.client import WELL, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.model import states
+from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.event_handler import EventHandler
 from verdigris.ui.model.ladder_work import LadderWork
+from verdigris.ui.model.open_document import OpenDocument
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.model.parts.selftest import Selftest
 from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
@@ -25,9 +25,6 @@ from verdigris.ui.model.scene import Scene
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.signals import INFO, WARNING
-
-# Seconds for further changes of live inputs: the material is compiled again.
-LIVE_INTERVAL = 0.7
 
 
 class PanelModel:
@@ -42,16 +39,16 @@ class PanelModel:
         self.state = PanelState(self.host)
         self.link = WorkerLink(make_client)
         self.scene = Scene(self.host, self.state)
-        self.ladder = LadderWork(self.state, self.scene, make_client, self._read_document)
         self.selftest = Selftest(self.host, self.state.notices)
         self.set_up = WorkerSetUp()
         self.set_up.finished.connect(self._handle_set_up)
         self._sync = ViewSync(self.state, self.link)
         self._events = EventHandler(self.state, self.link, self.scene, self._sync)
-        self._sent_live: tuple[str, ...] = ()
-        """The live inputs that the document was sent with."""
-        self._live_changed = 0.0
-        """When other live inputs were chosen, which the worker does not know yet; else 0."""
+        self._opening = OpenDocument(
+            self.state, self.link, self.scene, self._sync, self._events, self.set_up
+        )
+        self.ladder = LadderWork(self.state, self.scene, make_client, self._opening.read)
+        self.choices_undo = ChoicesUndo(self.state, self.link, self.set_choices)
 
     def tick(self) -> None:
         """Handles new messages, checks the worker, and sends what has changed."""
@@ -67,9 +64,7 @@ class PanelModel:
             self.set_up.offer()
         elif health.state == WELL:
             self.set_up.hide()
-        waited = time.monotonic() - self._live_changed
-        if self._live_changed and self.link.is_free and waited > LIVE_INTERVAL:
-            self._open_living()
+        self._opening.follow()
         self._sync.follow()
 
     def close(self) -> None:
@@ -105,11 +100,11 @@ class PanelModel:
             return
         selected = self.scene.read_selected()
         state.materials_changed.emit()
-        if state.current in state.materials:
+        if state.current in state.materials and not (self.link.is_busy and self.scene.is_left):
             self._find_meshes()
             if not self.link.is_busy:
                 self._clear_material()
-                self._open()
+                self._opening.open()
         elif self.link.is_busy and state.current is not None:
             text = (
                 f"{state.current.name} is no longer in the scene. The bake continues and its "
@@ -125,6 +120,33 @@ class PanelModel:
                 self._find_meshes()
                 self._clear_material()
 
+    def follow_scene(self) -> None:
+        """Another scene is open. Lists its materials and reads none, which could take long."""
+        if self.link.is_busy:
+            self.refresh_materials()
+            return
+        state = self.state
+        state.notices.clear()
+        state.note_failure(None)
+        state.current = state.document = None
+        try:
+            self.scene.read_materials()
+        except VerdigrisError as failure:
+            state.materials = ()
+            state.notices.add(WARNING, str(failure))
+        self._find_meshes()
+        self._clear_material()
+        state.materials_changed.emit()
+
+    def describe_leaving(self) -> str:
+        """The question before another scene is opened during a bake."""
+        name = self.state.current.name if self.state.current else "a material"
+        return (
+            f"The bake of {name} is at {self.state.bake.progress.share:.0%}. It goes on without "
+            f"this scene, and writes its result to {self.scene.result_folder}. The result is then "
+            "not noted in this scene."
+        )
+
     def choose(self, material: HostMaterial) -> None:
         """Opens a material. The worker sends its report and a picture."""
         state = self.state
@@ -137,7 +159,7 @@ class PanelModel:
         state.materials_changed.emit()
         self._find_meshes()
         self.scene.paint.read(material, is_requested=False)
-        self._open()
+        self._opening.open()
 
     def search_missing_folders(self) -> None:
         """Adds the folders of missing images to the search path, and opens the material again."""
@@ -149,7 +171,7 @@ class PanelModel:
             return
         self.state.search_folders = tuple(dict.fromkeys((*self.state.search_folders, *folders)))
         self._clear_material()
-        self._open()
+        self._opening.open()
 
     def locate(self, folder: str) -> None:
         """Searches missing images in a folder and the folders in it."""
@@ -168,7 +190,7 @@ class PanelModel:
         state = self.state
         self.scene.own_weights()
         self._recall_live()
-        self._events.after_open, self._live_changed = None, 0.0
+        self._opening.forget()
         state.is_outdated = True
         state.report = state.forecast = None
         state.pictures.clear()
@@ -196,8 +218,9 @@ class PanelModel:
             return
         continues = self.state.has_run and self.link.state in (*states.BUSY, FAILED)
         if continues:
-            self._events.after_open = self._begin_from_checkpoint
-        self._replace_worker()
+            self._replace_worker(self._begin_from_checkpoint)
+        else:
+            self._replace_worker()
 
     @property
     def can_recover(self) -> bool:
@@ -210,41 +233,20 @@ class PanelModel:
         self.state.notices.add(INFO, "The worker is set up.")
         self._replace_worker()
 
-    def _replace_worker(self) -> None:
+    def _replace_worker(self, after: Callable[[], None] | None = None) -> None:
         self.link.reset()
         if self.state.current is not None:
-            self._open()
+            self._opening.open(after)
 
-    def _open(self) -> None:
-        document = self._read_document()
-        if document is not None:
-            self._send_document(document)
+    def rest(self) -> None:
+        """Ends a worker that has no work, and frees its memory. `wake` starts another one."""
+        if self.link.is_running and self.link.is_free and not self.link.doing:
+            self.link.reset()
 
-    def _read_document(self) -> HostDocument | None:
-        """Reads the material from the scene. Returns None and reports an error if that fails."""
-        assert self.state.current is not None
-        try:
-            return self.host.document(self.state.current)
-        except VerdigrisError as failure:
-            self._events.handle_error({"command": "open", "text": str(failure)})
-            return None
-
-    def _send_document(self, document: HostDocument, is_again: bool = False) -> None:
-        """Sends a document to the worker, which is started if there is none."""
-        state = self.state
-        state.document, self._sent_live = document, state.choices.live
-        self._live_changed = 0.0
-        try:
-            self.link.start()
-        except VerdigrisError as failure:
-            is_offered = self.set_up.offers_remedy(failure)
-            error = {"command": "open", "text": str(failure), "is_offered": is_offered}
-            self._events.handle_error(error)
-            return
-        for note in () if is_again else document.notes:
-            state.notices.add(INFO, note)
-        self._sync.send_all()
-        self.link.send(commands.Open.of(document, state.search_folders, state.choices.live))
+    def wake(self) -> None:
+        """Opens the document again in a new worker, after a rest."""
+        if not self.link.is_running and self.state.document is not None and self.link.is_free:
+            self._opening.open_again()
 
     # baking
 
@@ -266,16 +268,15 @@ class PanelModel:
         """Starts a bake. A material that has changed in the scene is read again first."""
         if not self.can(states.START):
             return
-        document = self._read_document()
-        if document == self.state.document and self._live_changed:
-            self._open_living(self._begin)
+        document = self._opening.read()
+        if document == self.state.document and self._opening.is_living:
+            self._opening.open_again(self._begin)
         elif document == self.state.document:
             self.scene.own_weights()
             self._begin()
         elif document is not None:
             self._forget_material()
-            self._events.after_open = self._begin
-            self._send_document(document)
+            self._opening.send(document, self._begin)
 
     def _begin(self, settings: Mapping[str, Any] | None = None) -> None:
         """Sends the start. `settings` are those of an interrupted bake."""
@@ -298,6 +299,7 @@ class PanelModel:
         predicted = state.predict(state.choices) if settings is None else None
         state.times.start(predicted, state.choices.resume)
         self._events.begin_bake()
+        scene.begin_bake()
         request = state.choices.request_for(settings)
         self.link.begin(
             commands.Start(
@@ -318,8 +320,8 @@ class PanelModel:
             return
         if interrupted.live not in (state.choices.live, state.live.requests):
             self.set_choices(live=interrupted.live)
-        if self._live_changed:
-            self._open_living(self.continue_interrupted)
+        if self._opening.is_living:
+            self._opening.open_again(self.continue_interrupted)
             return
         before = state.choices
         again = {"preset": interrupted.preset, "resume": True, "time_limit": interrupted.time_limit}
@@ -361,7 +363,7 @@ class PanelModel:
             return
         if version.live and version.live not in (self.state.choices.live, self.state.live.requests):
             self.set_choices(live=version.live)
-            self._open_living()
+            self._opening.open_again()
         other = str(against.folder) if against else ""
         self.link.send(commands.Show(str(version.folder), other))
 
@@ -385,25 +387,7 @@ class PanelModel:
             state.living.pop(identity, None)
             if live:
                 state.living[identity] = live
-        is_known = state.document is None or live == self._sent_live
-        self._live_changed = 0.0 if is_known else time.monotonic()
-
-    def _open_living(self, after: Callable[[], None] | None = None) -> None:
-        """Opens the same document with the live inputs that are chosen now."""
-        state = self.state
-        self._live_changed = 0.0
-        if state.document is None or state.current is None:
-            return
-        shown = state.history.find(state.history.shown[0])
-        bundle = shown.folder if shown is not None else None
-        if bundle is None and state.bake.result is not None:
-            bundle = state.bake.result.bundle
-        if after is None and bundle is not None:
-            # the neural side stays in sight
-            after = partial(self.link.send, commands.Show(str(bundle)))
-        state.pictures.drop_neural()
-        self._events.after_open = after
-        self._send_document(state.document, is_again=True)
+        self._opening.note_live()
 
     # view
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from verdigris.core.hosts.guarded_host import HostFailure
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.protocol.commands import Focus, SetView
@@ -30,6 +31,8 @@ class PanelState:
     def __init__(self, host: Host) -> None:
         self.notices = Notices()
 
+        self.hidden_cards: set[tuple[HostMaterial | None, str]] = set()
+        """By material: a card that was hidden comes again with another one."""
         self.failure: HostFailure | None = None
         """What the application failed at last, with a report of it."""
         self.failure_changed = Signal()
@@ -53,7 +56,7 @@ class PanelState:
         self.forecast: Mapping[str, Any] | None = None
         self.forecast_changed = Signal()
 
-        self.view = SetView()
+        self.view = SetView(lit_by=STUDIO)
         self.view_changed = Signal()
         self.focus = Focus()
         self.focus_changed = Signal()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.guarded_host import GuardedHost
-from verdigris.core.hosts.host import BakedResult, HostMaterial
+from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
@@ -23,6 +23,8 @@ class Scene:
     def __init__(self, host: GuardedHost, state: PanelState) -> None:
         self.host, self._state = host, state
         self.paint = ScenePaint(host, state.weights, state.notices)
+        self._baked = ""
+        """The identity of the material whose bake was begun last."""
         self._owners = WeightOwners(host, state.weights, state.notices)
 
     def read_materials(self) -> None:
@@ -45,6 +47,10 @@ class Scene:
             self._state.notices.add(WARNING, str(failure))
         return selected
 
+    def document(self, material: HostMaterial) -> HostDocument:
+        """A material as MaterialX."""
+        return self.host.document(material)
+
     def own_weights(self) -> None:
         """Shows the painted weights of the chosen material."""
         self._owners.switch_to(self._state.current, self._state.materials)
@@ -64,6 +70,17 @@ class Scene:
             return self.host.identity(self._state.current)
         except VerdigrisError:
             return ""
+
+    def begin_bake(self) -> None:
+        """The chosen material is baked: its result belongs to this scene."""
+        self._baked = self.identity
+
+    @property
+    def is_left(self) -> bool:
+        """Whether the chosen material is no longer the one whose bake was begun: another scene has
+        one with the same name."""
+        now = self.identity if self._state.current in self._state.materials else ""
+        return bool(self._baked and now and now != self._baked)
 
     @property
     def result_folder(self) -> Path:
@@ -89,6 +106,11 @@ class Scene:
             return
         warnings = list(self._state.bake.warnings)
         try:
+            if self.is_left:
+                raise HostError(
+                    "another scene is open. Open the scene of the bake, and choose Note in the "
+                    "scene on the card of the material"
+                )
             self.attach(self._state.current, result)
         except VerdigrisError as failure:
             warnings.append(f"The result is written, but it is not noted in the scene: {failure}")

@@ -19,7 +19,6 @@ from verdigris.core.network.spec import PRESETS as NETWORKS
 from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, MOST_DOTS, TARGETS
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS, default_preset
-from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
@@ -70,7 +69,7 @@ class SettingsForm(QWidget):
         column.addWidget(self.presets)
         self.tools = PresetTools(model, self.presets)
         column.addWidget(self.tools)
-        self.history = ChoicesUndo(model)
+        self.history = model.choices_undo
         column.addLayout(self._first())
         self.more = Fold("More settings")
         self.more.setToolTip("Settings that the preset defines, and that you can change")

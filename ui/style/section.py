@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.ui.style.colours import quiet_text
 from verdigris.ui.style.icons import paint_icon, wear
+from verdigris.ui.style.later import later
 from verdigris.ui.style.metrics import BUTTON, GAP, HALF, ICON, bold
 from verdigris.ui.style.sheet import mixed
 
@@ -179,12 +180,12 @@ class Sections(QScrollArea):
     def show_only(self, names: list[str]) -> None:
         for name, section in self.all.items():
             section.head.setChecked(name in names)
-        QTimer.singleShot(0, lambda: self.verticalScrollBar().setValue(0))
+        later(self, lambda: self.verticalScrollBar().setValue(0))
 
     def _toggle(self, section: Section, is_open: bool) -> None:
         if is_open and self.isVisible():
             # after the layout has given it its height
-            QTimer.singleShot(0, lambda: self._reveal(section))
+            later(self, lambda: self._reveal(section))
         self.toggled.emit()
 
     def _reveal(self, section: Section) -> None:

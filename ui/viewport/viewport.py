@@ -8,7 +8,6 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.lighting.environment_file import SUFFIXES
 from verdigris.core.pictures.view import ALL, PIXELATED_FROM, SHOWS
 from verdigris.core.worker.protocol import commands
@@ -74,7 +73,6 @@ class Viewport(PictureArea):
         self._wipe_timer.setSingleShot(True)
         self._wipe_timer.setInterval(_WIPE_INTERVAL)
         self._wipe_timer.timeout.connect(self._fit)
-        model.set_view(lit_by=STUDIO)
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)

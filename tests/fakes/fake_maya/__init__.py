@@ -67,6 +67,8 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     standalone.uninitialize = lambda: setattr(scene, "batch", False)  # type: ignore[attr-defined]
     maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
     ui = StrictModule("maya.OpenMayaUI")
+    ui.MQtUtil = StrictModule("maya.OpenMayaUI.MQtUtil")  # type: ignore[attr-defined]
+    ui.MQtUtil.findControl = scene.panels.pointer  # type: ignore[attr-defined]
     maya.OpenMayaUI = ui  # type: ignore[attr-defined]
     node_menus = StrictModule("maya.app.general.nodeEditorMenus")
     node_menus.customInclusiveNodeItemMenuCallbacks = scene.node_menus  # type: ignore[attr-defined]

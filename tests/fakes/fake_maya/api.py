@@ -151,9 +151,23 @@ def make_open_maya(scene: Scene) -> StrictModule:
         kBeforeSave, kAfterSave = "kBeforeSave", "kAfterSave"
         kBeforeExport, kAfterExport = "kBeforeExport", "kAfterExport"
         kAfterOpen, kAfterNew = "kAfterOpen", "kAfterNew"
+        kMayaExiting = "kMayaExiting"
+        # MSceneMessage, Maya's API reference: "Called prior to File > New operation, allows user to
+        # cancel action". Autodesk/maya-usd, MayaEventManager.cpp adds both as check callbacks
+        kBeforeNewCheck, kBeforeOpenCheck = "kBeforeNewCheck", "kBeforeOpenCheck"
 
         @staticmethod
         def addCallback(kind: str, action: Any) -> int:
+            assert not kind.endswith("Check")
+            return MSceneMessage._add(kind, action)
+
+        @staticmethod
+        def addCheckCallback(kind: str, action: Any) -> int:
+            assert kind.endswith("Check")
+            return MSceneMessage._add(kind, action)
+
+        @staticmethod
+        def _add(kind: str, action: Any) -> int:
             number = max(scene.callbacks, default=0) + 1
             scene.callbacks[number] = (kind, action)
             return number

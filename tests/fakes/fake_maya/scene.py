@@ -15,7 +15,8 @@ from .tables import MESH_SETTINGS, SELECT_TOOL
 # What Maya keeps when it opens another scene.
 SESSION = (
     *("project", "plugins", "batch", "has_undo", "export", "refuses", "tool", "brush", "jobs"),
-    *("deferred", "callbacks", "files", "layouts", "controls", "dialogs", "answer", "commands"),
+    *("deferred", "callbacks", "files", "layouts", "controls", "panels", "dialogs", "answer"),
+    "commands",
 )
 
 
@@ -74,6 +75,7 @@ class Scene:
         self.menus: dict[str, list[dict[str, Any]]] = {"MayaWindow": []}
         self.node_menus: list[Any] = []
         self.controls: dict[str, dict[str, Any]] = {}
+        self.panels: Any = None
         self.dialogs: list[str] = []
         self.answer = ""
         self.commands: dict[str, Any] = {}
@@ -115,6 +117,12 @@ class Scene:
         for kind, action in list(self.callbacks.values()):
             if kind == message:
                 action(None)
+
+    def allows(self, message: str) -> bool:
+        """Whether all callbacks of a check return True. One that returns False stops Maya."""
+        asked = [action(None) for kind, action in [*self.callbacks.values()] if kind == message]
+        assert all(isinstance(each, bool) for each in asked)
+        return all(asked)
 
     def faces_of(self, member: str) -> tuple[str, set[int]]:
         """The mesh of a member of a set, and its faces."""

@@ -48,12 +48,16 @@ def teach_scene(scene: Scene, teach: Any) -> None:
         if query and reference:
             return list(scene.references)
         if newFile and force:
+            if not scene.allows("kBeforeNewCheck"):
+                return ""
             scene.path = ""
             for part in (scene.nodes, scene.uuids, scene.connections, scene.members):
                 part.clear()
             scene.report("kAfterNew")
             return ""
         assert open and force
+        if not scene.allows("kBeforeOpenCheck"):
+            return ""
         if "open" in scene.refuses:
             raise RuntimeError("Cannot read the file")
         if names[0] in scene.files:

@@ -48,6 +48,69 @@ def run_shelf(scene: Any, source: str) -> None:
         scene.layouts[scene.parent].append(flags)
 
 
+class Controls:
+    """The workspace controls, as real widgets if a test wants them and has a QApplication.
+
+    Maya 2023 Technical Documentation, Commands, workspaceControl: `uiScript` makes the UI,
+    `closeCommand` "gets executed when the workspace control is closed", and a control that is not
+    retained is deleted then. Its widgets are destroyed with it, without a QCloseEvent of their own.
+    """
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        self.are_real = False
+
+    def make(self, name: str, facts: dict[str, Any]) -> None:
+        self._scene.controls[name] = facts
+        self.fill(name)
+
+    def fill(self, name: str) -> None:
+        """Makes the widget, and runs the script of its UI in it."""
+        if not self.are_real:
+            return
+        from PySide6 import QtWidgets as widgets
+
+        facts = self._scene.controls[name]
+        facts["widget"] = widgets.QWidget()
+        facts["widget"].setObjectName(name)
+        widgets.QVBoxLayout(facts["widget"])
+        facts["widget"].show()
+        exec(facts["script"], {})
+
+    def close(self, name: str) -> None:
+        """The artist closes its tab."""
+        facts = self._scene.controls[name]
+        if facts["closed"]:
+            exec(facts["closed"], {})
+        if facts["retain"]:
+            facts["widget"].hide()
+        else:
+            self.delete(name)
+
+    def delete(self, name: str) -> None:
+        self.destroy(self._scene.controls.pop(name))
+
+    def change_workspace(self, name: str) -> None:
+        """Another workspace has the control, too: its UI is made anew."""
+        self.destroy(self._scene.controls[name])
+        self.fill(name)
+
+    def destroy(self, facts: dict[str, Any]) -> None:
+        """Deletes the C++ objects, whatever Python still holds."""
+        widget = facts.pop("widget", None)
+        if widget is not None:
+            import shiboken6
+
+            shiboken6.delete(widget)
+
+    def pointer(self, name: str) -> int | None:
+        """MQtUtil.findControl: the address of the QWidget; None for an unknown name."""
+        import shiboken6
+
+        facts = self._scene.controls.get(name)
+        return shiboken6.getCppPointer(facts["widget"])[0] if facts else None
+
+
 def find_icon(name: str) -> Path:
     """Maya looks for a relative name on XBMLANGPATH, which has the icons of the module."""
     assert "/" not in name and (_ICONS / name).is_file(), name
@@ -56,6 +119,7 @@ def find_icon(name: str) -> Path:
 
 def teach_ui(scene: Any, teach: Any) -> None:
     """Adds the commands for windows."""
+    scene.panels = Controls(scene)
 
     @teach
     def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:
@@ -127,7 +191,10 @@ def teach_ui(scene: Any, teach: Any) -> None:
             for each in [key for key in scene.menus if key.split("|")[0] == name]:
                 del scene.menus[each]
             return
-        (scene.layouts if layout else scene.controls).pop(name)
+        if not layout:
+            scene.panels.delete(name)
+            return
+        scene.layouts.pop(name)
         if layout and scene.shelf == name:
             scene.shelf = "Polygons"
 
@@ -138,8 +205,10 @@ def teach_ui(scene: Any, teach: Any) -> None:
         exists: bool = False,
         edit: bool = False,
         restore: bool = False,
+        close: bool = False,
         label: str = "",
         uiScript: str = "",
+        closeCommand: str = "",
         dockToMainWindow: Any = None,
         initialWidth: int = 0,
         minimumWidth: int = 0,
@@ -148,9 +217,13 @@ def teach_ui(scene: Any, teach: Any) -> None:
         if exists:
             return name in scene.controls
         if edit:
-            scene.controls[name]["restored"] = restore
+            if close:
+                scene.panels.close(name)
+            else:
+                scene.controls[name]["restored"] = restore
             return None
-        scene.controls[name] = {"script": uiScript, "retain": retain, "dock": dockToMainWindow}
+        facts = {"script": uiScript, "closed": closeCommand, "retain": retain}
+        scene.panels.make(name, {**facts, "dock": dockToMainWindow})
         return None
 
     @teach

@@ -64,7 +64,7 @@ def test_without_a_window_only_the_command_is_registered(maya, plug_in):
 def test_unloading_removes_everything_and_loading_twice_builds_one_shelf(maya, plug_in):
     for _ in range(2):
         plug_in["initializePlugin"](object())
-    maya.controls["verdigrisPanel"] = {}
+    module("docked_panel").show()
     assert len(maya.layouts["Verdigris"]) == len(maya.menus["verdigrisMenu"]) == len(BUTTONS)
     assert len(maya.node_menus) == 1
     plug_in["uninitializePlugin"](object())

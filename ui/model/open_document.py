@@ -1,0 +1,119 @@
+"""The document of the chosen material: read from the scene, and open in the worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import HostDocument
+from verdigris.core.worker.protocol import commands
+from verdigris.ui.model.event_handler import EventHandler
+from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
+from verdigris.ui.model.scene import Scene
+from verdigris.ui.model.view_sync import ViewSync
+from verdigris.ui.model.worker_link import WorkerLink
+from verdigris.ui.signals import INFO
+
+# Seconds for further changes of live inputs: the material is compiled again.
+LIVE_INTERVAL = 0.7
+
+
+class OpenDocument:
+    """Starts the worker when it is needed first. No method waits."""
+
+    def __init__(
+        self,
+        state: PanelState,
+        link: WorkerLink,
+        scene: Scene,
+        sync: ViewSync,
+        events: EventHandler,
+        set_up: WorkerSetUp,
+    ) -> None:
+        self._state, self._link, self._scene = state, link, scene
+        self._sync, self._events, self._set_up = sync, events, set_up
+        self._sent_live: tuple[str, ...] = ()
+        """The live inputs that the document was sent with."""
+        self._live_changed = 0.0
+        """When other live inputs were chosen, which the worker does not know yet; else 0."""
+
+    @property
+    def is_living(self) -> bool:
+        """Whether live inputs were chosen that the worker does not know yet."""
+        return self._live_changed > 0
+
+    def forget(self) -> None:
+        """Another material is chosen."""
+        self._events.after_open, self._live_changed = None, 0.0
+
+    def note_live(self) -> None:
+        """The chosen live inputs are opened a moment later."""
+        state = self._state
+        is_known = state.document is None or state.choices.live == self._sent_live
+        self._live_changed = 0.0 if is_known else time.monotonic()
+
+    def follow(self) -> None:
+        """Opens the document with new live inputs, if the worker is free."""
+        waited = time.monotonic() - self._live_changed
+        if self.is_living and self._link.is_free and waited > LIVE_INTERVAL:
+            self.open_again()
+
+    def open(self, after: Callable[[], None] | None = None) -> None:
+        """Reads the chosen material and sends it."""
+        document = self.read()
+        if document is not None:
+            self.send(document, after)
+
+    def read(self) -> HostDocument | None:
+        """Reads the chosen material. Returns None and reports an error if that fails."""
+        assert self._state.current is not None
+        try:
+            return self._scene.document(self._state.current)
+        except VerdigrisError as failure:
+            self._events.handle_error({"command": "open", "text": str(failure)})
+            return None
+
+    def send(
+        self,
+        document: HostDocument,
+        after: Callable[[], None] | None = None,
+        is_again: bool = False,
+    ) -> None:
+        """Sends a document to the worker, which is started if there is none. `after`: what to do
+        once it is open."""
+        state = self._state
+        if after is not None:
+            self._events.after_open = after
+        state.document, self._sent_live = document, state.choices.live
+        self._live_changed = 0.0
+        try:
+            self._link.start()
+        except VerdigrisError as failure:
+            is_offered = self._set_up.offers_remedy(failure)
+            error = {"command": "open", "text": str(failure), "is_offered": is_offered}
+            self._events.handle_error(error)
+            return
+        for note in () if is_again else document.notes:
+            state.notices.add(INFO, note)
+        self._sync.send_all()
+        self._link.send(commands.Open.of(document, state.search_folders, state.choices.live))
+
+    def open_again(self, after: Callable[[], None] | None = None) -> None:
+        """Opens the same document, with the live inputs that are chosen now."""
+        state = self._state
+        self._live_changed = 0.0
+        if state.document is None or state.current is None:
+            return
+        shown = state.history.find(state.history.shown[0])
+        bundle = shown.folder if shown is not None else None
+        if bundle is None and state.bake.result is not None:
+            bundle = state.bake.result.bundle
+        if after is None and bundle is not None:
+            # the neural side stays in sight
+            after = partial(self._link.send, commands.Show(str(bundle)))
+        state.pictures.drop_neural()
+        self._events.after_open = after
+        self.send(state.document, is_again=True)
