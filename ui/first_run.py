@@ -26,10 +26,6 @@ from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_card
 
-_OFFER = (
-    "Bakes run in their own Python, which is not set up here. The set-up downloads about "
-    "200 MB of packages and takes a few minutes. You can continue to work meanwhile."
-)
 _STEPS = 1000
 _VISIBLE_LINES = 8
 
@@ -44,9 +40,9 @@ class SetUpBox(QFrame):
         self.setObjectName("set_up")
         self.text = MessageText()
         self.start = QPushButton("&Set up the worker")
-        self.start.setToolTip("Makes the Python environment that bakes run in")
+        self.start.setToolTip("Unpacks the packages that bakes run with")
         self.cancel = QPushButton("Ca&ncel")
-        self.cancel.setToolTip("Ends the set-up. Downloaded packages are kept for the next one.")
+        self.cancel.setToolTip("Ends the set-up. The next one continues where it ended.")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the set-up")
@@ -92,11 +88,11 @@ class SetUpBox(QFrame):
         has_lines = bool(set_up.lines)
         colours = colours_for(self)
         if is_running:
-            text, colour = "The worker is being set up.", colours.good
+            text, colour = set_up.describe(), colours.good
         elif set_up.failure:
             text, colour = capitalise(set_up.failure), colours.bad
         else:
-            text, colour = _OFFER, colours.middling
+            text, colour = set_up.describe(), colours.middling
         self.text.show_message(text, colour)
         wear_card(self, "set_up", colour)
         self.start.setVisible(not is_running)

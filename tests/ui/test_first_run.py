@@ -11,6 +11,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QSettings
 
 from verdigris.core.base.process import unpacked_worker, worker_environment
+from verdigris.core.base.process.unpacked_worker import python_tag
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client import set_up
 from verdigris.ui.first_run import SelftestOffer
@@ -18,7 +19,7 @@ from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import Panel
 
-from ..core.worker.set_up_trees import MAKES, REFUSES, WAITS, make_old_python, make_tree
+from ..core.worker.set_up_trees import MAKES, REFUSES, WAITS, make_old_python, make_tree, worker_in
 from .fake_session import FakeHost, Session
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its programs are scripts of POSIX")
@@ -80,6 +81,22 @@ def test_a_machine_without_a_worker_is_set_up_by_one_button(machine, open_panel,
     assert not box.isVisible()
     assert "can be baked" in panel.pages.material.report.toPlainText().lower()
     assert model.state.notices[-1].text == "The worker is set up."
+
+
+def test_a_worker_that_is_older_than_the_plug_in_is_renewed(machine, open_panel, qtbot, tmp_path):
+    machine(MAKES)
+    older = worker_in(tmp_path, "0.9.0")
+    older.mkdir(parents=True)
+    marker = {"version": "0.9.0", "tag": python_tag(), "packages": ""}
+    (older / "worker.json").write_text(json.dumps(marker))
+    panel = open_panel()
+    box = panel.cards.set_up
+    assert box.text.toPlainText() == (
+        "The worker has version 0.9.0, older than the plug-in. It is renewed."
+    )
+    assert box.bar.isVisible() and box.cancel.isEnabled()
+    qtbot.waitUntil(lambda: panel.model.can("start"), timeout=SECONDS)
+    assert not box.isVisible()
 
 
 def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, qtbot):

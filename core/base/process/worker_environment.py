@@ -20,6 +20,7 @@ from typing import Any
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.files import make_folders, replace_file
 from verdigris.core.base.process.unpacked_worker import (
+    find_older_worker,
     find_plain_python,
     find_worker,
     read_worker,
@@ -122,6 +123,13 @@ def find_set_up_program() -> Path | None:
     package = package_folder()
     programs = (package.parent.parent / WORKER_PROGRAM, package / "packaging" / BOOTSTRAP_PROGRAM)
     return next((program for program in programs if program.is_file()), None)
+
+
+def older_version() -> str:
+    """The version of a worker that this copy of Verdigris is newer than; empty if there is none, or
+    one of this version."""
+    older = find_older_worker(package_folder())
+    return older.version if older is not None else ""
 
 
 def command_that_makes_it() -> str:

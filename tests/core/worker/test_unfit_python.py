@@ -1,18 +1,20 @@
 """A worker whose Python cannot run it names that Python, who has named it, and the remedy."""
 
+import json
 import subprocess
 import sys
 import time
 
 import pytest
 
-from verdigris.core.base.process import worker_environment
+from verdigris.core.base.process import unpacked_worker, worker_environment
+from verdigris.core.base.process.unpacked_worker import python_tag
 from verdigris.core.base.process.worker_environment import WorkerEnvironmentError, save_python
 from verdigris.core.batch.run.bake_process import bake_command
 from verdigris.core.worker.client.client import GONE, SILENT, STARTING, WorkerClient
 from verdigris.core.worker.client.set_up import describe_unfit, require_fit_command
 
-from .set_up_trees import make_old_python
+from .set_up_trees import VERSION, make_old_python, make_tree, worker_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its programs are scripts of POSIX")
 
@@ -54,6 +56,26 @@ def test_a_python_without_the_packages_is_named(tmp_path, monkeypatch):
     missing = "verdigris, slangpy, MaterialX, OpenImageIO"
     assert health.reason.startswith(
         f"{python} cannot bake: it has no {missing}. It is named by VERDIGRIS_PYTHON: correct that"
+    )
+
+
+def test_a_file_that_an_antivirus_removed_from_a_worker_is_named(tmp_path, monkeypatch):
+    package = make_tree(tmp_path)
+    monkeypatch.setattr(worker_environment, "package_folder", lambda: package)
+    monkeypatch.delenv("VERDIGRIS_WORKERS", raising=False)
+    worker = worker_in(tmp_path)
+    (worker / "slangpy-1.dist-info").mkdir(parents=True)
+    marker = {"version": VERSION, "tag": python_tag(), "packages": ""}
+    (worker / "worker.json").write_text(json.dumps(marker))
+    start = worker / unpacked_worker.START
+    start.parent.mkdir(parents=True)
+    start.write_text("raise ImportError('DLL load failed')")
+    (worker / "slangpy-1.dist-info" / "RECORD").write_text("slangpy/slang.dll,sha256=x,9\n")
+    health = ended(WorkerClient())
+    assert health.is_unfit
+    assert health.reason == (
+        f"{worker / 'slangpy' / 'slang.dll'} is missing: an antivirus program may have removed it: "
+        f"exempt {worker} there, then set the worker up again"
     )
 
 

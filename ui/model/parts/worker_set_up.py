@@ -1,4 +1,4 @@
-"""The set-up of the worker's Python, as the panel offers and shows it."""
+"""The set-up of the worker, as the panel offers and shows it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections import deque
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.worker_environment import (
+    BOOTSTRAP_PROGRAM,
     NoWorkerError,
     WorkerEnvironmentError,
     find_set_up_program,
+    older_version,
 )
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
 from verdigris.ui.signals import Signal
 
 HIDDEN, OFFERED, RUNNING = "hidden", "offered", "running"
+_UNPACKS = (
+    "Bakes run in a worker, which is not set up here. The set-up unpacks 0.6 GB from the plug-in's "
+    "own folder, takes about a minute, and needs no network. You can continue to work meanwhile."
+)
+_DOWNLOADS = (
+    "Bakes run in their own Python, which is not set up here. The set-up downloads about 200 MB of "
+    "packages and takes a few minutes. You can continue to work meanwhile."
+)
 _MOST_LINES = 200
 
 
@@ -29,14 +39,30 @@ class WorkerSetUp:
         """The completed part, 0 to 1; None if it is not known."""
         self.lines: deque[str] = deque(maxlen=_MOST_LINES)
         self.is_cancelling = False
+        self.older = ""
+        """The version of an older worker, which is renewed without a question."""
         self.changed = Signal()
         self.finished = Signal()
 
     def offer(self) -> bool:
-        """Offers the set-up, if this copy of Verdigris has the program for it."""
+        """Offers the set-up, if this copy of Verdigris has the program for it. After an update of
+        the plug-in it starts at once, as its user has agreed to it before."""
         if self.state == HIDDEN and find_set_up_program() is not None:
+            self.older = older_version()
             self._show(OFFERED)
+            if self.older:
+                self.start()
         return self.state != HIDDEN
+
+    def describe(self) -> str:
+        """What the set-up does, or is doing."""
+        if self.state == RUNNING and self.older:
+            return f"The worker has version {self.older}, older than the plug-in. It is renewed."
+        if self.state == RUNNING:
+            return "The worker is being set up."
+        program = find_set_up_program()
+        is_checkout = program is not None and program.name == BOOTSTRAP_PROGRAM
+        return _DOWNLOADS if is_checkout else _UNPACKS
 
     def offers_remedy(self, failure: VerdigrisError) -> bool:
         """Offers the set-up if a worker cannot be started without it. Returns whether the offer is
