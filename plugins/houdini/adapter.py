@@ -19,13 +19,14 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
-from verdigris.plugins.common.usd_stages import bound_meshes
+from verdigris.plugins.common.usd_stages import bound_meshes, listed
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.scene.geometry import (
     float_attributes,
     materials_of,
     mesh_of_object,
     objects,
+    uncooked_objects,
 )
 from verdigris.plugins.houdini.scene.left_out import left_out
 from verdigris.plugins.houdini.scene.networks import (
@@ -169,6 +170,12 @@ class HoudiniHost:
                 stage = stage_of(library)
                 found = convert(stage, path)
             notes += left_out(require_node(material.key), found.notes)
+            uncooked = uncooked_objects(material.key)
+            if uncooked:
+                notes.append(
+                    f"painted weights of objects that have not been cooked are not known: display "
+                    f"{listed(uncooked)}, and press Take weights"
+                )
         scene = self.scene_file()
         folders = dict.fromkeys((*([scene.parent] if scene else []), *found.folders))
         text, images = without_nodes(found.text)

@@ -193,7 +193,7 @@ class Scene:
         if not parent:
             return "manager"
         above, around = self.nodes[parent]["type"], self.kind_of(parent)
-        if above in ("mat", "matnet", "materiallibrary"):
+        if above in ("mat", "shop", "matnet", "materiallibrary", "editmaterial"):
             return "vop"
         if above in ("stage", "lopnet", "obj", "topnet"):
             return {"obj": "obj", "topnet": "top"}.get(above, "lop")
@@ -734,6 +734,7 @@ def make_hou(scene: Scene) -> StrictModule:
                 "geo": ("obj",),
                 "material": ("sop",),
                 "materiallibrary": ("lop",),
+                "editmaterial": ("lop",),
                 **{each: (facts["context"],) for each, facts in scene.definitions.items()},
             }
             return (

@@ -20,6 +20,8 @@ class NodeKind:
 NODES = {
     # networks
     "stage": NodeKind("the LOP network of every scene"),
+    "shop": NodeKind("the network of shaders of scenes of earlier versions"),
+    "editmaterial": NodeKind("lop/editmaterial: VOPs inside, as in a Material Library"),
     "mat": NodeKind("the material network of every scene"),
     "obj": NodeKind("the object network of every scene"),
     "matnet": NodeKind("documented for each context; scripts create it in /obj and in geometry"),

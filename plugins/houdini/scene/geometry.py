@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
 from verdigris.core.geometry.polygons import triangulate
-from verdigris.core.hosts.host import HostMesh
+from verdigris.core.hosts.host import WEIGHT_SET, HostMesh
 from verdigris.plugins.houdini.scene.nodes import is_ready, text_of
 
 if TYPE_CHECKING:
@@ -106,6 +106,20 @@ def float_attributes(node: hou.ObjNode) -> tuple[str, ...]:
         for attribute in (*geometry.pointAttribs(), *geometry.vertexAttribs())
         if attribute.dataType() == hou.attribData.Float
     )
+
+
+def uncooked_objects(material: str) -> list[str]:
+    """The objects with a material whose painted weights nobody knows before they cook."""
+    waiting = []
+    for node in objects():
+        shown = _shown_sop(node)
+        if shown is not None and not is_ready(shown):
+            waiting.append(node)
+    return [
+        node.path()
+        for node in waiting
+        if material in materials_of(node) and WEIGHT_SET not in float_attributes(node)
+    ]
 
 
 def display_node(container: Any) -> hou.SopNode:

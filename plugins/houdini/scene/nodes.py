@@ -87,7 +87,7 @@ def undo_step(label: str) -> Iterator[None]:
     try:
         with hou.undos.group(label):
             yield
-    except (hou.OperationFailed, hou.PermissionError) as failure:
+    except hou.Error as failure:
         labels = hou.undos.undoLabels()
         # without a change there is no step, and the previous step may have the same label
         if hou.undos.areEnabled() and labels != before and labels[:1] == (label,):

@@ -28,7 +28,12 @@ from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYP
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
 from verdigris.plugins.houdini.scene.paths import named, resolved, set_file
-from verdigris.plugins.houdini.scene.stage import STAGE_PATH, stage_nodes, writes_results
+from verdigris.plugins.houdini.scene.stage import (
+    STAGE_PATH,
+    selected_stages,
+    stage_nodes,
+    writes_results,
+)
 
 RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"
@@ -146,7 +151,7 @@ def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
 
 def add_bake_lop() -> hou.LopNode:
     """Inserts a Verdigris Bake after the selected LOP, or after the display node of /stage."""
-    nodes = stage_nodes()
+    nodes = selected_stages() or stage_nodes()
     if not nodes:
         raise HostError("there is no LOP with materials: add one to /stage, or select one")
     refuse_locked(nodes[0])

@@ -278,6 +278,18 @@ def test_a_failure_undoes_its_own_changes_only(harness, tmp_path, call):
     assert [name for name, _ in harness.houdini.undo_stack] == ["the artist's own step"]
 
 
+@pytest.mark.parametrize("kind", ["OperationFailed", "PermissionError", "ObjectWasDeleted"])
+@pytest.mark.parametrize("call", ["Parm.set", "Node.createNode", "Node.setUserData"])
+def test_whatever_error_houdini_raises_a_half_made_change_is_undone(harness, tmp_path, call, kind):
+    scene = harness.houdini
+    before = harness.snapshot()
+    scene.fails[call] = getattr(scene.hou, kind)("nobody knows why")
+    with pytest.raises(HostError, match="Houdini reports: nobody knows why"):
+        harness.host.attach(by_name(harness.host, "nested"), BakedResult(tmp_path / "a.vdg"))
+    scene.fails.clear()
+    assert harness.snapshot() == before
+
+
 def test_a_file_that_is_not_a_scene_is_refused(host, tmp_path):
     (tmp_path / "bad.hip").write_text("broken")
     with pytest.raises(HostError, match=r"Houdini cannot open .*bad\.hip: not a hip file"):

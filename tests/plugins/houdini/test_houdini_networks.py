@@ -1,10 +1,11 @@
 """Materials of networks in every place, and results that a scene file keeps."""
 
+import importlib
 from pathlib import Path
 
 import pytest
 
-from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.hosts.host import BakedResult
 
 from ..hosts import by_name
@@ -234,3 +235,59 @@ def test_an_image_of_a_cop_is_named_with_the_way_to_a_file(scene, host, tmp_path
     (note,) = [note for note in found.notes if "/img/rust/out" in note]
     assert note.startswith("the image paint is computed by /img/rust/out") and "ROP Image" in note
     assert not any("op:" in str(folder) for folder in found.search)
+
+
+def test_every_lop_network_and_every_place_of_materials_is_searched_once(scene, host, tmp_path):
+    """A LOP network in an object, an asset's own network, and nodes of Solaris that hold VOPs."""
+    scene.add("/obj/look", "lopnet")
+    scene.add("/obj/look/shown", "null", display=True)
+    scene.stages["/obj/look/shown"] = str(tmp_path / "gold.usda")
+    scene.add("/shop", "shop")
+    scene.add("/shop/old", "mtlxstandard_surface", material=True)
+    scene.add("/stage/edit", "editmaterial")
+    scene.add_builder("/stage/edit/edited", "mtlx", "mtlxstandard_surface")
+    asset = scene.add("/obj/asset", "geo", locked=True)
+    scene.add(f"{asset}/matnet", "matnet", locked=True)
+    scene.add(f"{asset}/matnet/inner", "mtlxstandard_surface", material=True, locked=True)
+    scene.stages[f"{asset}/matnet/inner"] = scene.stages["/mat/gold"]
+    keys = [each.key for each in host.materials()]
+    assert len(set(keys)) == len(keys)
+    expected = ["/shop/old", f"{asset}/matnet/inner", "/stage/edit/edited"]
+    assert set(expected) < set(keys)
+    # networks before stages, and /stage before other LOP networks
+    staged = [key for key in keys if ":" in key]
+    assert keys[-len(staged) - 1 :] != staged
+    assert staged[0].startswith(LIBRARY) and staged[-1] == "/obj/look/shown:/materials/gold"
+    assert not scene.cooks
+    # what is locked is read, and not changed
+    inner = by_name(host, "inner")
+    with pytest.raises(HostError, match="is inside a locked asset"):
+        host.attach(inner, BakedResult(tmp_path / "inner.vdg"))
+
+
+def test_a_selected_lop_of_any_network_gets_the_baking_node(scene, harness, monkeypatch, tmp_path):
+    scene.home = str(tmp_path)
+    monkeypatch.delenv("VERDIGRIS_TREE", raising=False)
+    scene.add("/obj/look", "lopnet")
+    scene.add("/obj/look/shown", "null", display=True)
+    scene.stages["/obj/look/shown"] = scene.stages["/mat/gold"]
+    scene.selection = ["/obj/look/shown"]
+    importlib.import_module("verdigris.plugins.houdini.actions").add_lop()
+    assert scene.dialogs == []
+    assert scene.nodes["/obj/look/verdigris_bake"]["input"] == "/obj/look/shown"
+
+
+def test_objects_that_have_not_been_cooked_are_named_for_their_weights(scene, host):
+    gold = by_name(host, "gold")
+    assert not any("weights" in note for note in host.document(gold).notes)
+    scene.stale.add(f"{PLATE}/shape")
+    (note,) = [note for note in host.document(gold).notes if "weights" in note]
+    assert PLATE in note and "Take weights" in note
+    assert host.weight_sets(PLATE) == () and f"{PLATE}/shape" not in scene.cooks
+    # a brush says what it paints
+    scene.add(f"{PLATE}/brush", "attribpaint", input=f"{PLATE}/shape", display=True)
+    scene.nodes[f"{PLATE}/shape"]["display"] = False
+    scene.nodes[f"{PLATE}/brush"]["parms"]["attribname1"] = "verdigris_weights"
+    scene.stale.add(f"{PLATE}/brush")
+    assert host.weight_sets(PLATE) == ("verdigris_weights",)
+    assert f"{PLATE}/shape" not in scene.cooks
