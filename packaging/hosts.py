@@ -67,6 +67,8 @@ HOSTS = (
     HostVersion("maya", "2025", "3.11", _MAYA, (_QT_2024, _USD_2024)),
     HostVersion("maya", "2026", "3.11", _MAYA, (_QT_2024, _USD_2024)),
     HostVersion("maya", "2027", "3.13", _MAYA, (_QT_2026, _USD_2026)),
+    # its builds with Qt 6: with Qt 5 all but the panel works
+    HostVersion("houdini", "20.5", "3.11", _HOUDINI, (_QT_2024, "usd-core==24.3", _NUMPY_2024)),
     HostVersion("houdini", "21.0", "3.11", _HOUDINI, (_QT_2024, _USD_2024, _NUMPY_2024)),
     HostVersion("houdini", "22.0", "3.13", _HOUDINI, (_QT_2026, _USD_2026, _NUMPY_2026)),
 )

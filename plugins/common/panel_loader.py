@@ -10,6 +10,7 @@ from verdigris.core.base.errors import HostError
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import Host
 
+_QT = "PySide6"
 _session: dict[str, Any] = {}
 
 
@@ -21,14 +22,20 @@ def make_panel(host: Host, parent: Any = None) -> Any:
         from verdigris.ui.panel import Panel
         from verdigris.ui.session import Session
     except ImportError as failure:
-        raise HostError(
-            f"the panel cannot be loaded ({failure}): stage the plug-in again with "
-            "packaging/stage.py, which adds the packages of the panel"
-        ) from None
+        raise HostError(f"the panel cannot be loaded ({failure}): {_remedy(failure)}") from None
     session = find_session()
     if session is None:
         session = _session["session"] = Session(PanelModel(host))
     return Panel(session.model, parent, session=session)
+
+
+def _remedy(failure: ImportError) -> str:
+    if (failure.name or "").startswith(_QT):
+        return (
+            "it needs Qt 6, and this build of the application has another Qt. Use the build with "
+            "Qt 6; menus, nodes and batches work in this one, too"
+        )
+    return "stage the plug-in again with packaging/stage.py, which adds the packages of the panel"
 
 
 def find_session() -> Any:

@@ -203,11 +203,12 @@ class Geometry:
         faces = zip(self._data["faces"], self._kinds(), strict=True)
         return tuple(Prim(points, kind, self._counts) for points, kind in faces)
 
-    def pointCount(self) -> int:
-        return len(self._data["points"]["P"])
-
-    def primCount(self) -> int:
-        return len(self._data["faces"])
+    def intrinsicValue(self, intrinsic_name: str) -> int:
+        """Houdini 20.5 has no other bulk count."""
+        return {
+            "pointcount": len(self._data["points"]["P"]),
+            "primitivecount": len(self._data["faces"]),
+        }[intrinsic_name]
 
     def countPrimType(self, type_or_name: str) -> int:
         return self._kinds().count(type_or_name)
@@ -248,9 +249,9 @@ class Geometry:
         self.is_counted = False
         assert default_value == 0
         kind, count = {
-            "Point": ("points", self.pointCount()), "Prim": ("prims", self.primCount())
+            "Point": ("points", "pointcount"), "Prim": ("prims", "primitivecount")
         }[type]  # fmt: skip
-        self._data[kind][name] = np.zeros((count, 1), np.int32)
+        self._data[kind][name] = np.zeros((self.intrinsicValue(count), 1), np.int32)
 
     def setPointIntAttribValuesFromString(self, name: str, values: bytes) -> None:
         assert self._is_frozen and name in self._data["points"]

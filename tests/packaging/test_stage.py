@@ -213,7 +213,7 @@ def test_the_panel_file_has_the_format_of_houdini(trees):
         for node in ast.parse(interface.find("script").text).body
         if isinstance(node, ast.FunctionDef)
     ]
-    assert names == ["onCreateInterface"]
+    assert names == ["onCreateInterface", "onDestroyInterface"]
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
@@ -278,6 +278,7 @@ def test_staging_again_keeps_only_the_worker(trees):
         ("maya-2026", "linux", "maya/2026/modules"),
         ("maya-2026", "win32", "Documents/maya/2026/modules"),
         ("maya-2026", "darwin", "Library/Preferences/Autodesk/maya/2026/modules"),
+        ("houdini-20.5", "linux", "houdini20.5/packages"),
         ("houdini-21.0", "linux", "houdini21.0/packages"),
         ("houdini-21.0", "win32", "Documents/houdini21.0/packages"),
         ("houdini-21.0", "darwin", "Library/Preferences/houdini/21.0/packages"),

@@ -146,7 +146,7 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     """Reads the polygons of an object. If `material` is given, only polygons with it."""
     name, geometry = node.path(), geometry_of(node)
     points, primitives = _topology(geometry)
-    total = geometry.primCount()
+    total = geometry.intrinsicValue("primitivecount")
     counts = np.bincount(primitives, minlength=total)
     position = _of_points(geometry, "P", 3)
     corners, faces = triangle_corners(counts, position[points])
@@ -200,12 +200,12 @@ def _topology(geometry: hou.Geometry) -> tuple[Ints, Ints]:
     """
     copy = geometry.freeze()
     places = (
-        (_POINT, hou.attribType.Point, _OF_POINTS, copy.pointCount()),
-        (_PRIMITIVE, hou.attribType.Prim, _OF_PRIMITIVES, copy.primCount()),
+        (_POINT, hou.attribType.Point, _OF_POINTS, "pointcount"),
+        (_PRIMITIVE, hou.attribType.Prim, _OF_PRIMITIVES, "primitivecount"),
     )
     for name, kind, _, count in places:
         copy.addAttrib(kind, name, 0)
-        numbers = np.arange(count, dtype=np.int32).tobytes()
+        numbers = np.arange(copy.intrinsicValue(count), dtype=np.int32).tobytes()
         if kind == hou.attribType.Point:
             copy.setPointIntAttribValuesFromString(name, numbers)
         else:

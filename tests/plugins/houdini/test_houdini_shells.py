@@ -3,6 +3,7 @@
 import importlib
 import re
 import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -237,3 +238,13 @@ def test_the_entry_for_materials_is_shown_on_materials_only_and_never_fails(houd
     # networks without a node, and nodes without the flag
     assert names["is_shown"]({"node": None}) is False
     assert names["is_shown"]({}) is False
+
+
+def test_a_build_with_another_qt_says_what_works_without_the_panel(monkeypatch):
+    """Houdini 20.5 has builds with Qt 5."""
+    loader = importlib.import_module("verdigris.plugins.common.panel_loader")
+    for name in [name for name in sys.modules if name.startswith("verdigris.ui")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "PySide6", None)
+    with pytest.raises(HostError, match=r"needs Qt 6.* menus, nodes and batches work"):
+        loader.make_panel(None)
