@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
@@ -72,6 +72,8 @@ class Version:
     """The measured errors: tables `samples`, `sphere`, `sky`."""
     live: tuple[str, ...] = ()
     """Its live inputs, as `bake --live` takes them."""
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    """The digests of its document and images, as `changed_sources` compares them."""
     label: str = ""
     """A name that the artist gave."""
     is_pinned: bool = False
@@ -90,6 +92,9 @@ class Version:
     def error(self) -> float | None:
         """The log MAE on held-out samples."""
         return find_number((self.errors or {}).get("samples", {}), "log_mae")
+
+
+_SOURCES = "document_sha256", "text_sha256", "textures"
 
 
 def versions_folder(bundle: Path) -> Path:
@@ -129,6 +134,7 @@ def read_version(
         loaded_bytes=find_whole(find_table(manifest, "cost"), "loaded_bytes"),
         errors={name: find_table(errors, name) for name in _ERRORS},
         live=_texts(source, "live"),
+        sources={name: source[name] for name in _SOURCES if name in source},
         label=_text(note, "label"),
         is_pinned=note.get("is_pinned") is True,
     )

@@ -46,22 +46,29 @@ def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str
     )
 
 
-def named_folders(text: str, name: str) -> tuple[Path, ...]:
-    """The folders of all absolute file names in a document. The artist has put the files into the
-    scene, so they may be read."""
-    folders: dict[Path, None] = {}
+def named_files(text: str, name: str) -> tuple[str, ...]:
+    """All file names in a document, with their prefixes and forward slashes."""
+    files: dict[str, None] = {}
 
     def visit(element: xml.Element, prefix: str) -> None:
         prefix = element.get("fileprefix", prefix)
-        if element.get("type") == "filename":
-            file = prefix + element.get("value", "")
-            if PurePosixPath(file).is_absolute() or PureWindowsPath(file).drive:
-                folders[Path(PureWindowsPath(file).as_posix()).parent] = None
+        if element.get("type") == "filename" and element.get("value"):
+            files[PureWindowsPath(prefix + element.get("value", "")).as_posix()] = None
         for child in element:
             visit(child, prefix)
 
     visit(parse_text(text, name), "")
-    return tuple(folders)
+    return tuple(files)
+
+
+def named_folders(text: str, name: str) -> tuple[Path, ...]:
+    """The folders of all absolute file names in a document. The artist has put the files into the
+    scene, so they may be read."""
+    files = named_files(text, name)
+    absolute = (
+        each for each in files if PurePosixPath(each).is_absolute() or PureWindowsPath(each).drive
+    )
+    return tuple(dict.fromkeys(Path(each).parent for each in absolute))
 
 
 def require_material_name(text: str, name: str, name_in_host: str) -> str:

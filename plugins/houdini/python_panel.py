@@ -40,8 +40,10 @@ def destroy_interface() -> None:
 
 
 def _follow(event: Any) -> None:
-    """Another scene is open."""
+    """Another scene is open, or this one is saved."""
     session = find_session()
     kinds = hou.hipFileEventType
     if session is not None and event in (kinds.AfterClear, kinds.AfterLoad):
         session.model.follow_scene()
+    elif session is not None and event == kinds.AfterSave:
+        session.model.follow_save()

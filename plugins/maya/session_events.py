@@ -30,6 +30,7 @@ class SceneEvents:
             self._callbacks.append(message.addCheckCallback(kind, self._may_leave))
         for kind in (message.kAfterNew, message.kAfterOpen):
             self._callbacks.append(message.addCallback(kind, self._follow))
+        self._callbacks.append(message.addCallback(message.kAfterSave, self._compare))
         self._callbacks.append(message.addCallback(message.kMayaExiting, self._exit))
 
     def unguard(self) -> None:
@@ -57,6 +58,11 @@ class SceneEvents:
         if session is not None:
             # Maya may still be reading references
             cmds.evalDeferred(session.model.follow_scene, lowestPriority=True)
+
+    def _compare(self, _data: object = None) -> None:
+        session = find_session()
+        if session is not None:
+            cmds.evalDeferred(session.model.follow_save, lowestPriority=True)
 
     def _exit(self, _data: object = None) -> None:
         end_session()

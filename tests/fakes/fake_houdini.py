@@ -793,6 +793,7 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.unsaved = False
             if scene.path:
                 Path(scene.path).write_text(json.dumps(scene.nodes, default=list))
+            self._report("Save")
 
         def clear(self, suppress_save_prompt: bool) -> None:
             scene.path, scene.unsaved = "", False
@@ -944,7 +945,7 @@ def make_hou(scene: Scene) -> StrictModule:
         licenseCategory=lambda: scene.license,
         licenseCategoryType=Enum(*LICENSES),
         hipFile=HipFile("hou.hipFile"),
-        hipFileEventType=Enum("AfterClear", "AfterLoad"),
+        hipFileEventType=Enum("AfterClear", "AfterLoad", "AfterSave"),
         undos=Undos("hou.undos"),
         pypanel=Pypanel("hou.pypanel"),
         PaneTab=PaneTab,

@@ -119,6 +119,7 @@ class CardOverlay(QWidget):
         for signal in (
             model.state.report_changed,
             model.state.failure_changed,
+            model.state.changes.changed,
             model.state.history.changed,
             model.link.state_changed,
             model.state.bake.progress_changed,

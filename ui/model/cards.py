@@ -120,7 +120,15 @@ def _earlier(model: PanelModel) -> list[Card]:
         share = f"{interrupted.share:.0%}" if interrupted.share >= 0.01 else "less than 1%"
         text = f"{verb} at {share}{by}. {word}?"
         found.append(Card("interrupted", INFO, text, "", actions))
-    if present is not None and not history.shown[0]:
+    reasons = model.state.changes.of(model.state.current)
+    if present is not None and reasons:
+        actions = (
+            Action("Bake again", model.bake_again, "Bakes the material as it is now"),
+            Action("Show", lambda: model.show_version(present), "Shows the result of that bake"),
+        )
+        text, why = f"Changed since the bake {when(present)}.", capitalise(_listed([*reasons]))
+        found.append(Card("changed", WARNING, text, why, actions))
+    elif present is not None and not history.shown[0]:
         by = f" by {present.preset}" if present.preset else ""
         tip = "Shows the result of that bake beside the material"
         actions = (Action("Show", lambda: model.show_version(present), tip),)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from functools import partial
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import HostDocument
+from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.event_handler import EventHandler
 from verdigris.ui.model.panel_state import PanelState
@@ -39,6 +40,9 @@ class OpenDocument:
         """The live inputs that the document was sent with."""
         self._live_changed = 0.0
         """When other live inputs were chosen, which the worker does not know yet; else 0."""
+        self._last: tuple[HostMaterial, HostDocument] | None = None
+        """What was read last."""
+        state.history.changed.connect(self._compare)
 
     @property
     def is_living(self) -> bool:
@@ -69,12 +73,32 @@ class OpenDocument:
 
     def read(self) -> HostDocument | None:
         """Reads the chosen material. Returns None and reports an error if that fails."""
-        assert self._state.current is not None
+        material = self._state.current
+        assert material is not None
         try:
-            return self._scene.document(self._state.current)
+            document = self._scene.document(material)
         except VerdigrisError as failure:
             self._events.handle_error({"command": "open", "text": str(failure)})
             return None
+        self._last = material, document
+        self._compare()
+        return document
+
+    def compare_again(self) -> None:
+        """Reads the chosen material again, as the scene was saved, and compares it with its
+        bundle."""
+        material = self._state.current
+        if material is None or self._last is None or self._state.history.present is None:
+            return
+        with contextlib.suppress(VerdigrisError):
+            self._last = material, self._scene.document(material)
+            self._compare()
+
+    def _compare(self) -> None:
+        """Compares the document with the bundle: either is new."""
+        state = self._state
+        if self._last is not None and self._last[0] == state.current:
+            state.changes.check(*self._last, state.history.present, state.search_folders)
 
     def send(
         self,

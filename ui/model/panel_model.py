@@ -53,6 +53,9 @@ class PanelModel:
     def tick(self) -> None:
         """Handles new messages, checks the worker, and sends what has changed."""
         self.scene.paint.poll()
+        self.state.changes.poll()
+        if not self.link.is_busy:
+            self.state.changes.follow(self.scene.document)
         self.set_up.poll()
         self.ladder.poll()
         for message in self.link.poll():
@@ -120,6 +123,25 @@ class PanelModel:
                 self._find_meshes()
                 self._clear_material()
 
+    def compare_all(self) -> None:
+        """Compares all materials that have a bundle with it, one after the other."""
+        state = self.state
+        pairs = zip(state.materials, self.scene.bundles(), strict=True)
+        others = [each for each in pairs if each[0] != state.current and not each[0].problem]
+        state.changes.check_all(others)
+
+    def follow_save(self) -> None:
+        """The scene was saved: the chosen material may have changed since its bake."""
+        if not self.link.is_busy:
+            self._opening.compare_again()
+
+    def bake_again(self) -> None:
+        """Bakes a material that has changed since its bake, with the same preset."""
+        version = self.state.history.present
+        if version is not None and version.preset and self.can(states.START):
+            self.set_choices(preset=version.preset)
+        self.start()
+
     def follow_scene(self) -> None:
         """Another scene is open. Lists its materials and reads none, which could take long."""
         if self.link.is_busy:
@@ -129,6 +151,7 @@ class PanelModel:
         state.notices.clear()
         state.note_failure(None)
         state.current = state.document = None
+        state.changes.forget()
         try:
             self.scene.read_materials()
         except VerdigrisError as failure:

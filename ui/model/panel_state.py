@@ -15,6 +15,7 @@ from verdigris.core.worker.protocol.commands import Focus, SetView
 from verdigris.ui.estimates import BakeTimes, Prediction
 from verdigris.ui.model.parts.bake_history import BakeHistory
 from verdigris.ui.model.parts.bake_log import BakeLog
+from verdigris.ui.model.parts.changes import Changes
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.live_values import LiveValues
 from verdigris.ui.model.parts.own_presets import OwnPresets
@@ -74,6 +75,7 @@ class PanelState:
         self.started: BakeChoices | None = None
         """The choices of the last bake."""
         self.history = BakeHistory(self.notices)
+        self.changes = Changes()
         self.times = BakeTimes()
         self.effects = Effects()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
+from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
 from verdigris.core.material.files.missing_files import find_folders
@@ -97,8 +98,15 @@ class Scene:
         state = self._state
         if state.current not in state.materials:
             return ""
-        names = unused_names([material.name for material in state.materials])
-        return names[state.materials.index(state.current)]
+        return self._names()[state.materials.index(state.current)]
+
+    def bundles(self) -> list[Path]:
+        """Where the panel writes the bundles of the materials in the list."""
+        folder = self.result_folder
+        return [folder / f"{name}{SUFFIX}" for name in self._names()]
+
+    def _names(self) -> list[str]:
+        return unused_names([each.name for each in self._state.materials])
 
     def note_result(self, result: BakedResult, hints: Sequence[str]) -> None:
         """Notes a result for the chosen material, as one undo step, and reports it."""

@@ -22,7 +22,7 @@ from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.bundle.history import History
-from verdigris.core.material.load.provenance import files_read, source_facts
+from verdigris.core.material.load.provenance import files_read, source_facts, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +112,8 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
     changed = teacher.changed_files()
     if changed:
         raise DocumentError(f"{changed[0]}: has changed since it was read: start the bake again")
-    return facts
+    # for applications, which compare it without MaterialX
+    return {**facts, "text_sha256": text_digest(teacher.document.text)}
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

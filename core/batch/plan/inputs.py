@@ -74,6 +74,10 @@ class DigestCache:
         self._fresh[path] = found
         return found
 
+    def look_again(self) -> None:
+        """Files that were read before may have changed, in a process that lives long."""
+        self._fresh.clear()
+
     def save(self) -> None:
         """Saves the cache for the next process, if possible."""
         if self._file is None or not self._has_new:

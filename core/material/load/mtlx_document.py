@@ -76,6 +76,8 @@ class Document:
     """Former names of elements that were renamed, by new names (normalise/names.py)."""
     conversions: tuple[Conversion, ...] = ()
     """Values and connections whose type was converted (normalise/type_conversions.py)."""
+    text: str = field(default="", repr=False)
+    """The text that it was read from."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -286,7 +288,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         rewritten = normalise(root)
     ignored = tuple(facts.twins), tuple(facts.overrides)
     search = replace(written.search, hints=_image_folders(root, written.search))
-    return Document(name, root, search, written.files, *ignored, *rewritten)
+    return Document(name, root, search, written.files, *ignored, *rewritten, text=text)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 from verdigris.core.base.errors import MissingTextureError
 from verdigris.core.base.text import printable
@@ -28,6 +29,23 @@ def file_digest(path: Path) -> str:
 def file_facts(path: Path, digest: Digest = file_digest) -> dict[str, str]:
     """Name and digest of a file. Its folder is left out, because it differs between machines."""
     return {"file": path.name, "sha256": digest(path)}
+
+
+def text_digest(text: str) -> str:
+    """The digest of what a document says: its elements and their attributes, without comments and
+    spaces between them. An application can compute it without MaterialX."""
+    found = hashlib.sha256()
+    try:
+        # a prefix without a namespace, which MaterialX allows, is no error here
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = lambda tag, given: found.update(
+            repr((tag, sorted(given.items()))).encode()
+        )
+        parser.EndElementHandler = lambda tag: found.update(b"/")
+        parser.Parse(text, True)
+    except expat.ExpatError:
+        return hashlib.sha256(text.encode()).hexdigest()
+    return found.hexdigest()
 
 
 def source_facts(
@@ -72,9 +90,11 @@ def files_read(document: Document, material: Material) -> tuple[Path, ...]:
 
 
 def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Descriptions of the differences between two results of `source_facts`."""
+    """Descriptions of the differences between two results of `source_facts`. Where MaterialX is
+    missing, `now` has the digest of the text in place of the document's."""
     reasons = []
-    if before.get("document_sha256") != now["document_sha256"]:
+    key = "document_sha256" if "document_sha256" in now else "text_sha256"
+    if before.get(key) != now[key]:
         reasons.append(f"{now['document']} has changed")
     return reasons + _changed_files(before.get("textures"), now["textures"])
 
