@@ -18,7 +18,7 @@ from xml.etree import ElementTree as xml
 from verdigris.core.base.errors import DocumentError, HostError, VerdigrisError
 from verdigris.core.material.load.mtlx_text import check_xml, read_text
 from verdigris.core.material.usd.foreign_nodes import foreign_origin
-from verdigris.core.material.usd.signatures import Signature, find_signature
+from verdigris.core.material.usd.signatures import Signature, find_signature, known_categories
 
 VARIABLES = ("PXR_MTLX_PLUGIN_SEARCH_PATHS", "PXR_MTLX_STDLIB_SEARCH_PATHS")
 _INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href={}/>\n'
@@ -166,6 +166,7 @@ def unknown_nodes(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str,
     these folders implements."""
     there = find_definitions(folders)
     known = set(there) | {found.signature.category for found in there.values()}
+    known |= known_categories()
     root = parse_text(text, name)
     known |= {element.get("node", "") for element in root.iter("nodedef")}
     lines = []

@@ -268,11 +268,11 @@ class NetworkReader:
         if key not in self._made:
             image = self._host.image(node)
             if not image.file:
-                raise HostError(f"{node} has no file: choose one, or remove the node")
+                return self._without_file(kind, node, part)
             file = Operand("filename", value=Path(image.file).as_posix(), space=image.space)
             inputs = {"file": file}
             uv = self.read(kind, node, kind.inputs["uvCoord"], at, {})
-            if uv is not None:
+            if uv is not None and uv != self._made.get(("geometry", "texcoord")):
                 inputs["texcoord"] = uv
             type_of = "color3" if part == "image" else "color4"
             name = node if part == "image" else f"{node}_rgba"
@@ -283,6 +283,15 @@ class NetworkReader:
                 made = self.writer.add("extract", "float", port, f"{node}_alpha")
             self._made[key] = made
         return self._made[key]
+
+    def _without_file(self, kind: NodeType, node: str, part: str) -> Operand:
+        """What a texture without a file shows."""
+        self.notes.append(f"{node} has no file: its default colour is used: choose a file")
+        if part == "alpha":
+            return number(0)
+        port = kind.inputs["defaultColor"]
+        value = self._host.value(node, port.reads)
+        return (None if value is None else constant(value, port.type)) or _default(port)
 
     def _fit(self, operand: Operand, port: Port) -> Operand | None:
         """The operand with the type of an input. None if it has no such type."""
@@ -296,8 +305,8 @@ class NetworkReader:
         key = "convert", operand, port.type
         if key not in self._made:
             name = f"{operand.node}_{port.type}"
-            made = self.writer.add("convert", port.type, {"in": operand}, name)
-            self._made[key] = replace(made, space=operand.space)
+            there = self.to_rendering(operand)
+            self._made[key] = self.writer.add("convert", port.type, {"in": there}, name)
         return self._made[key]
 
     def geometry(self, port: Port) -> Operand | None:
@@ -384,14 +393,18 @@ class _Inputs(dict[str, Operand]):
             operand = self._reader.read(self._kind, self._node, port, self._at, self._given)
             if operand is not None and port.attributes.get("unit") == "degree" and operand.node:
                 operand = self._reader.in_degrees(operand)
-            if operand is not None and port.attributes.get("data"):
-                operand = replace(operand, space="none")
-            self._found[name] = operand
+            self._found[name] = operand and self._marked(port, operand)
         return self._found[name]
 
     def __missing__(self, name: str) -> Operand:
         port = self._kind.inputs[name]
-        return self.find(name) or self._reader.geometry(port) or _default(port)
+        found = self.find(name) or self._reader.geometry(port)
+        return found or self._marked(port, _default(port))
+
+    @staticmethod
+    def _marked(port: Port, operand: Operand) -> Operand:
+        """Keeps numbers that are no colour from conversions."""
+        return replace(operand, space="none") if port.attributes.get("data") else operand
 
     def __contains__(self, name: object) -> bool:
         return name in self._kind.inputs
@@ -416,7 +429,7 @@ class _InlineWriter(NodeWriter):
         is_surface = kind in (SURFACE, "BSDF", "EDF")
         fit = reader.to_surface if is_surface else reader.to_rendering
         fitted = {port: fit(each) for port, each in inputs.items()}
-        own = self._node if kind == SURFACE else f"{self._node}_{name or category}"
+        own = f"{self._node}_{'surface' if kind == SURFACE else name or category}"
         return reader.writer.add(category, kind, fitted, own)
 
 

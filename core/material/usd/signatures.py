@@ -48,3 +48,9 @@ def find_signature(definition: str, version: tuple[int, int]) -> Signature | Non
         return None
     category, outputs, inputs = found
     return Signature(definition, str(category), outputs, inputs, before is None)
+
+
+@lru_cache(maxsize=1)
+def known_categories() -> frozenset[str]:
+    """The categories of nodes in the current library."""
+    return frozenset(str(category) for category, *_ in _table()["current"].values())

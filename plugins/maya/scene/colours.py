@@ -17,9 +17,14 @@ _TO_ACESCG = np.array(
 )
 
 
+def is_managed() -> bool:
+    """Whether Maya manages colours."""
+    return bool(cmds.colorManagementPrefs(query=True, cmEnabled=True))
+
+
 def rendering_space() -> str:
     """The colour space of colours in shaders."""
-    if not cmds.colorManagementPrefs(query=True, cmEnabled=True):
+    if not is_managed():
         return UNMANAGED
     return str(cmds.colorManagementPrefs(query=True, renderingSpaceName=True))
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene.arnold import arnold_surface, read_arnold
 from verdigris.plugins.maya.scene.documents import export_native
+from verdigris.plugins.maya.scene.networks import (
+    missing_nodes,
+    read_nodes,
+    require_shader,
+    shader_to_read,
+)
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
     SURFACE_SHADER,
@@ -120,7 +126,11 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
         return read_stacked(material.key, material.name)
     if material.source == STAGED:
         return read_staged(material.key, material.name)
-    shader = arnold_surface(node, surface_of(node))
+    surface = surface_of(node)
+    shader = shader_to_read(node, surface)
     if shader:
-        return read_arnold(node, shader, material.name, members)
-    return export_native(node, material.name, members)
+        return read_nodes(shader, material.name)
+    require_shader(surface)
+    # a kind of surface that only maya-usd knows
+    found = export_native(node, material.name, members)
+    return replace(found, notes=(*missing_nodes(surface, found), *found.notes))

@@ -6,15 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from .node_types import node_types
+
 _ICONS = Path(__file__).parents[3] / "plugins" / "maya" / "icons"
-_CLASSES = {
-    "standardSurface": "shader/surface",
-    "lambert": "shader/surface",
-    "aiStandardSurface": "shader/surface",
-    "MaterialXSurfaceShader": "shader/surface",
-    "file": "texture/2d",
-    "mesh": "geometry",
-}
 
 
 def make_mel(scene: Any, mel: Any) -> Any:
@@ -183,7 +177,8 @@ def teach_ui(scene: Any, teach: Any) -> None:
 
     @teach
     def getClassification(kind: str, *, satisfies: str) -> bool:
-        return _CLASSES.get(kind, "").startswith(satisfies)
+        known = node_types().get(kind)
+        return known is not None and known.classification.startswith(satisfies)
 
     @teach
     def deleteUI(name: str, *, layout: bool = False, menu: bool = False) -> None:

@@ -1,0 +1,191 @@
+"""Maya's shaders read from their nodes, in scenes of Maya ASCII."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import HostError
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+
+from ..hosts import by_name
+from .scenes import ACESCG_TO_REC_709, DATA, open_scene
+from .test_fake_scenes import SCENES
+
+UV = np.full((1, 2), 0.5, np.float32)
+STRAIGHT = np.float32([[0, 0, 1]])
+FILE = (DATA / "plain.png").as_posix()
+GROUP = 'createNode shadingEngine -n "goldSG";\n'
+SHOWN = 'connectAttr "gold.outColor" "goldSG.ss";\n'
+
+
+@pytest.fixture
+def read(maya, tmp_path):
+    """Reads a scene with the shader `gold`."""
+
+    def read(body, name="gold"):
+        (tmp_path / "scene.ma").write_text(f"//Maya ASCII 2026 scene\n{GROUP}{body}{SHOWN}")
+        host = open_scene(maya, tmp_path / "scene.ma")
+        assert maya.unknown == []
+        before = maya.undo_stack[:]
+        found = host.document(by_name(host, name))
+        assert maya.undo_stack == before
+        document = parse_document(found.text, found.search)
+        material = document.require_material(found.material)
+        document.check(material)
+        assert document.root.validate() == (True, "")
+        return found, document, material
+
+    return read
+
+
+def shader(kind, *lines):
+    return f'createNode {kind} -n "gold";\n' + "".join(f"\t{line};\n" for line in lines)
+
+
+def picture(name, *lines):
+    own = f'setAttr ".ftn" -type "string" "{FILE}"', *lines
+    return f'createNode file -n "{name}";\n' + "".join(f"\t{line};\n" for line in own)
+
+
+def unlit(document, material):
+    return Teacher(document, material, open_device("software")).unlit(UV, STRAIGHT)[0]
+
+
+@pytest.mark.parametrize("kind", ["standardSurface", "aiStandardSurface"])
+def test_the_values_of_a_surface_reach_the_teacher_in_its_rendering_space(read, kind):
+    _, document, material = read(
+        shader(
+            kind,
+            'setAttr ".emission" 2',
+            'setAttr ".emissionColor" -type "float3" 0.5 0.4 0.3',
+            'setAttr ".base" 0.5',
+            'setAttr ".baseColor" -type "float3" 0.5 0.5 0.5',
+            'setAttr ".specular" 0',
+            'setAttr ".opacity" -type "float3" 0.25 0.25 0.25',
+        )
+    )
+    wanted = 0.25 * 2 * ACESCG_TO_REC_709 @ [0.5, 0.4, 0.3]
+    np.testing.assert_allclose(unlit(document, material), [*wanted, 0.25], atol=1e-5)
+    teacher = Teacher(document, material, open_device("software"))
+    response = teacher.response(UV, STRAIGHT, STRAIGHT)[0]
+    np.testing.assert_allclose(response, 0.25 * 0.25 / np.pi, rtol=1e-3)
+
+
+def test_a_network_computes_in_the_rendering_space(read, maya):
+    """The texture is white in every space; a tint in ACEScg multiplies it there."""
+    body = shader(
+        "standardSurface", 'setAttr ".e" 1', 'setAttr ".b" 0', 'setAttr ".s" 0'
+    ) + picture("tex", 'setAttr ".cs" -type "string" "Raw"')
+    body += """createNode multiplyDivide -n "tint";
+	setAttr ".i2" -type "float3" 0.9 0.8 0.7;
+connectAttr "tex.oc" "tint.i1";
+connectAttr "tint.oy" "gold.ecr";
+connectAttr "tint.ox" "gold.ecg";
+"""
+    found, document, material = read(body)
+    texel = unlit(
+        *read(
+            shader("standardSurface", 'setAttr ".e" 1', 'setAttr ".b" 0', 'setAttr ".s" 0')
+            + picture("tex", 'setAttr ".cs" -type "string" "Raw"')
+            + 'connectAttr "tex.oc" "gold.ec";'
+        )[1:]
+    )[:3]
+    raw = np.linalg.solve(ACESCG_TO_REC_709, texel)
+    swapped = [raw[1] * 0.8, raw[0] * 0.9, 1.0]
+    np.testing.assert_allclose(
+        unlit(document, material)[:3], ACESCG_TO_REC_709 @ swapped, atol=1e-4
+    )
+    assert found.notes == ()
+
+
+def test_a_node_that_is_not_translated_is_named_with_its_remedy(read):
+    body = shader("standardSurface", 'setAttr ".bc" -type "float3" 0.5 0.25 0.125')
+    body += 'createNode marble -n "stone";\ncreateNode animCurveTU -n "turn";\n'
+    body += 'connectAttr "stone.oc" "gold.bc";\nconnectAttr "stone.oa" "gold.sr";\n'
+    body += 'connectAttr "turn.o" "gold.m";\n'
+    found, document, _ = read(body)
+    assert found.notes[:3] == (
+        "stone (marble) feeds baseColor of gold and is not translated: the value 0.5 0.25 0.125 is "
+        "used: convert it to a file texture, or replace it",
+        "turn (animCurveTU) feeds metalness of gold: the value 0 is used, that of this frame",
+        "stone (marble) feeds specularRoughness of gold and is not translated: the value 0.2 is "
+        "used: convert it to a file texture, or replace it",
+    )
+    surface = document.root.getNode("gold_surface")
+    assert surface.getInput("base_color").getValueString() == "0.5, 0.25, 0.125"
+
+
+def test_what_is_approximated_is_told(read):
+    body = shader("lambert", 'setAttr ".tc" 0.5') + 'createNode bump2d -n "bumps";\n'
+    body += picture("tex") + 'connectAttr "tex.oa" "bumps.bv";\nconnectAttr "bumps.o" "gold.n";\n'
+    found, document, _ = read(body)
+    assert found.notes[:2] == (
+        "gold (lambert): its translucence is left out: use Standard Surface.",
+        "bumps (bump2d): a height of 1 counts as the width of the texture.",
+    )
+    surface = document.root.getNode("gold_surface")
+    assert surface.getInput("normal").getConnectedNode().getCategory() == "normalmap"
+
+
+def test_files_have_their_space_tiles_and_frames(read, tmp_path):
+    def of_file(*lines):
+        shown = 'connectAttr "tex.oc" "gold.bc";\n'
+        return read(shader("standardSurface") + picture("tex", *lines) + shown)[0]
+
+    def tiles(mode, pattern):
+        name = "computedFileTextureNamePattern"
+        return f'setAttr ".uvt" {mode}', f'setAttr ".{name}" -type "string" "{pattern}"'
+
+    (tmp_path / "skin.1001.png").write_bytes((DATA / "plain.png").read_bytes())
+    skin = (tmp_path / "skin.<UDIM>.png").as_posix()
+    found = of_file(*tiles(3, skin), 'setAttr ".cs" -type "string" "ACEScg"')
+    assert 'skin.&lt;UDIM&gt;.png" colorspace="ACEScg"' in found.text
+    with pytest.raises(HostError, match=r"tex: tiles named skin\.u<u>_v<v>\.png cannot be read"):
+        of_file(*tiles(1, "skin.u<u>_v<v>.png"))
+    frame = f'setAttr ".ftn" -type "string" "{(tmp_path / "fire.0007.png").as_posix()}"'
+    assert "fire.0041.png" in of_file(frame, 'setAttr ".ufe" yes', 'setAttr ".fe" 41').text
+
+
+def test_a_texture_without_a_file_shows_its_default_colour(read):
+    body = shader("standardSurface")
+    body += 'createNode file -n "tex";\n\tsetAttr ".dc" -type "float3" 0.25 0.5 1;\n'
+    found, document, _ = read(body + 'connectAttr "tex.oc" "gold.bc";\n')
+    surface = document.root.getNode("gold_surface")
+    assert surface.getInput("base_color").getValueString() == "0.25, 0.5, 1"
+    assert found.notes[0] == "tex has no file: its default colour is used: choose a file"
+
+
+def test_the_shader_that_arnold_renders_replaces_that_of_the_viewport(read):
+    # MtoA adds this attribute
+    body = '\taddAttr -ci true -sn "aiss" -ln "aiSurfaceShader" -at "message";\n'
+    body += shader("lambert") + 'createNode aiStandardSurface -n "real";\n'
+    body += 'connectAttr "real.out" "goldSG.aiSurfaceShader";\n'
+    _, document, _ = read(body)
+    assert document.root.getNode("real_surface") is not None
+
+
+def test_a_texture_in_place_of_a_shader_is_named(read):
+    with pytest.raises(
+        HostError, match=r"gold \(marble\) is not a shader: connect it to the color"
+    ):
+        read('createNode marble -n "gold";\n')
+
+
+@pytest.mark.skipif(not SCENES.is_dir(), reason="../shared/scenes is not here")
+def test_every_material_of_the_scenes_of_others_is_read_or_says_why_not(maya):
+    refused, count = {}, 0
+    for path in sorted(SCENES.glob("*.ma")):
+        maya.__init__()
+        host = open_scene(maya, path)
+        for material in host.materials():
+            count += 1
+            try:
+                found = host.document(material)
+            except HostError as failure:
+                refused[material.name] = str(failure)
+                continue
+            document = parse_document(found.text, found.search)
+            document.check(document.require_material(found.material))
+    assert count > 70 and set(refused) == {"MarbleShader"}
+    assert refused["MarbleShader"].startswith("MarbleShader (marble) is not a shader: connect it")
