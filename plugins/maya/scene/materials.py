@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from maya import cmds
 
@@ -11,12 +10,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.documents import export_native
-from verdigris.plugins.maya.scene.networks import (
-    missing_nodes,
-    read_nodes,
-    require_shader,
-    shader_to_read,
-)
+from verdigris.plugins.maya.scene.networks import read_nodes, require_shader, shader_to_read
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
     SURFACE_SHADER,
@@ -132,5 +126,4 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
         return read_nodes(shader, material.name)
     require_shader(surface)
     # a kind of surface that only maya-usd knows
-    found = export_native(node, material.name, members)
-    return replace(found, notes=(*missing_nodes(surface, found), *found.notes))
+    return export_native(node, material.name, members)

@@ -9,7 +9,6 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.documents import kinds_of_nodes, parse_text
 from verdigris.core.hosts.host import HostDocument
 from verdigris.core.hosts.nodes.host_nodes import HostImage, Value
 from verdigris.core.hosts.nodes.library import find_type
@@ -140,25 +139,6 @@ def read_nodes(shader: str, name: str) -> HostDocument:
         document.name, document.text, document.material, document.search,
         (*notes, *document.notes),
     )  # fmt: skip
-
-
-def missing_nodes(shader: str, document: HostDocument) -> tuple[str, ...]:
-    """A note for each texture and utility upstream of a shader that a document lacks, because
-    maya-usd's export does not translate it."""
-    root = parse_text(document.text, document.name)
-    there = {each.get("name", "") for each in root.iter()} | kinds_of_nodes(root)
-    lost = []
-    for node in cmds.listHistory(shader, pruneDagObjects=True) or []:
-        kind = cmds.nodeType(node)
-        classes = ("texture", "utility")
-        if safe_name(node) in there or kind == "place2dTexture":
-            continue
-        if any(cmds.getClassification(kind, satisfies=each) for each in classes):
-            lost.append(
-                f"{node} ({kind}) is not translated, and what it feeds has its plain value: "
-                "convert it to a file texture, or replace it"
-            )
-    return tuple(lost)
 
 
 def convert_to_texture(node: str, output: str, mesh: str, folder: Path) -> str:

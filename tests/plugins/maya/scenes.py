@@ -7,6 +7,7 @@ import fake_maya
 import numpy as np
 
 from ..contract import Harness
+from ..hosts import by_name
 
 DATA = Path(__file__).parent / "data"
 USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
@@ -45,6 +46,13 @@ def add_native(maya, members):
     maya.connections["standardSurface2SG.surfaceShader"] = "standardSurface2.outColor"
     maya.members["standardSurface2SG"] = members
     return "standardSurface2"
+
+
+def export(host, name):
+    """A material through maya-usd, as materials are read whose surface only maya-usd knows."""
+    material = by_name(host, name)
+    materials = importlib.import_module("verdigris.plugins.maya.scene.materials")
+    return materials.export_native(material.key, material.name, host.meshes(material))
 
 
 def assigned(maya):

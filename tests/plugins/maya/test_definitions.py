@@ -18,7 +18,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..hosts import by_name
-from .scenes import ACESCG_TO_REC_709, SHAPE, USD_DATA, add_native, open_scene
+from .scenes import ACESCG_TO_REC_709, SHAPE, USD_DATA, add_native, export, open_scene
 
 HERE = Path(__file__).parent / "data" / "definitions"
 STACK = "|materialXStack1|materialXStackShape1"
@@ -108,9 +108,9 @@ def test_a_lambert_that_maya_exports_is_read_with_the_definition_of_maya_usd(may
     maya.members["lambert2SG"] = [SHAPE]
     # colours of Maya are in its rendering space, which is ACEScg
     in_rec_709 = ACESCG_TO_REC_709 @ (0.5, 0.1, 0.25)
-    check_lambert(host.document(by_name(host, "lambert2")), 1, (0, 0, 0), in_rec_709)
+    check_lambert(export(host, "lambert2"), 1, (0, 0, 0), in_rec_709)
     maya.rendering_space = "scene-linear Rec.709-sRGB"
-    check_lambert(host.document(by_name(host, "lambert2")), 1, (0, 0, 0))
+    check_lambert(export(host, "lambert2"), 1, (0, 0, 0))
 
 
 def test_without_its_definition_a_surface_is_refused_with_the_remedy(maya):

@@ -16,7 +16,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..contract import *  # noqa: F403 - the tests of the contract
 from ..hosts import by_name, flattened
-from .scenes import SHAPE, USD_DATA, add_native, open_scene
+from .scenes import SHAPE, USD_DATA, add_native, export, open_scene
 
 
 def test_materials_of_a_stack_with_a_surface_are_listed_once(maya):
@@ -58,7 +58,7 @@ def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
     add_native(maya, [SHAPE])
     material = by_name(host, "standardSurface2")
     assert material.source == "Maya shader"
-    found = host.document(material)
+    found = export(host, "standardSurface2")
     loaded = parse_document(found.text, found.search)
     loaded.check(loaded.require_material(found.material))
     assert USD_DATA / "textures" in found.search
@@ -81,7 +81,7 @@ def test_files_in_the_space_of_their_rule_are_read_in_it(maya, tmp_path, is_mana
     maya.export.write_text(text)
     maya.has_color_management = is_managed
     add_native(maya, [SHAPE])
-    found = host.document(by_name(host, "standardSurface2"))
+    found = export(host, "standardSurface2")
     file = xml.fromstring(found.text).find(".//image/input[@name='file']")
     assert file.get("value").endswith("plain.png") and file.get("colorspace") == expected
 
@@ -90,7 +90,7 @@ def test_a_shader_without_a_mesh_is_exported_too(maya, tmp_path):
     host = open_scene(maya, "stack.ma")
     export_of_usd(maya, tmp_path)
     add_native(maya, [])
-    found = host.document(by_name(host, "standardSurface2"))
+    found = export(host, "standardSurface2")
     assert "standard_surface" in found.text
     assert maya.exports == [([], False)]
 
@@ -101,9 +101,9 @@ def test_an_old_maya_usd_exports_assigned_shaders_only(maya, tmp_path):
     maya.has_old_usd = True
     add_native(maya, [])
     with pytest.raises(HostError, match="is not assigned to a mesh: assign it"):
-        host.document(by_name(host, "standardSurface2"))
+        export(host, "standardSurface2")
     maya.members["standardSurface2SG"] = [SHAPE]
-    assert host.document(by_name(host, "standardSurface2")).text
+    assert export(host, "standardSurface2").text
     assert maya.exports == [(["|plate"], True)]
 
 
@@ -112,7 +112,7 @@ def test_without_maya_usd_the_plug_in_is_named(maya):
     add_native(maya, [SHAPE])
     maya.plugins.clear()
     with pytest.raises(HostError, match="plug-in mayaUsdPlugin cannot be loaded"):
-        host.document(by_name(host, "standardSurface2"))
+        export(host, "standardSurface2")
 
 
 def test_a_maya_usd_without_its_python_is_named(maya, monkeypatch):
@@ -120,7 +120,7 @@ def test_a_maya_usd_without_its_python_is_named(maya, monkeypatch):
     add_native(maya, [SHAPE])
     monkeypatch.setitem(sys.modules, "pxr", None)
     with pytest.raises(HostError, match="the Python package of maya-usd is missing"):
-        host.document(by_name(host, "standardSurface2"))
+        export(host, "standardSurface2")
 
 
 def test_a_surface_without_materialx_is_refused_by_name(maya):
