@@ -86,7 +86,15 @@ class Entry:
     notes: tuple[str, ...] = ()
     """What was repaired or left out while reading."""
     links: tuple[str, ...] = ()
-    """Other paths of its document, such as links."""
+    """Other paths of its document, such as links, or other places on its stage."""
+    stage: str = ""
+    """The USD stage that it is on."""
+
+    @property
+    def prims(self) -> tuple[str, ...]:
+        """Its paths on the stage."""
+        places = (self.source.name, *self.links) if self.stage else ()
+        return tuple(each.removeprefix(self.stage) for each in places)
 
     @property
     def links_note(self) -> str:

@@ -178,16 +178,24 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
     # pxr resolves relative names from the folder of a link, not of its target
     own = resolved(path.parent), resolved(path).parent
     search = tuple(dict.fromkeys((*own, *reading.search)))
+    read: dict[str, Entry] = {}
     for prim in there:
         name = plain_name(prim.rpartition("/")[2])
         where = f"{path}{prim}"
         try:
             found = convert(stage, prim)
         except VerdigrisError as failure:
-            yield Entry(name, Source(where), name, problem=str(failure))
+            read[where] = Entry(name, Source(where), name, problem=str(failure))
+            continue
+        if found.text in read:
+            # a material that is referenced to several places
+            entry = read[found.text]
+            read[found.text] = replace(entry, links=(*entry.links, where))
             continue
         source = Source(where, found.text, search, reading.confined)
-        yield Entry(name, source, found.name, notes=found.notes)
+        entry = Entry(name, source, found.name, notes=found.notes, stage=str(path))
+        read[found.text] = entry
+    yield from read.values()
 
 
 def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[Entry]:

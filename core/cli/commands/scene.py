@@ -22,6 +22,7 @@ from verdigris.core.batch.run.bake_queue import (
     concurrent_bakes,
     concurrent_bakes_on,
 )
+from verdigris.core.batch.run.looks import write_looks_of
 from verdigris.core.batch.run.progress_view import JsonView, open_view
 from verdigris.core.batch.run.run import RunOptions, log_folder, run_plan, write_summary
 from verdigris.core.batch.run.summary import (
@@ -124,12 +125,13 @@ def run(
             found, choices, options, engine, lambda total, at: open_view(total, at, as_json)
         )
         files = write_summary(summary)
+        looks = list(write_looks_of(found))
     if as_json:
         # after the summary is written: a closed output loses only these lines
         JsonView(0).refused(found.of(State.BROKEN))
         print(json.dumps({"event": "summary", "file": str(files[0]), **summary.counts}))
     else:
-        print("\n".join(summary_lines(summary, files)))
+        print("\n".join((*summary_lines(summary, files), *looks)))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
 

@@ -52,6 +52,13 @@ class SceneArguments:
     ]
     preset: Preset = ""
     settings: SettingChanges = None
+    viewport_textures: Annotated[
+        bool,
+        typer.Option(
+            "--viewport-textures",
+            help="Also write plain textures (PNG) for viewports, and for the looks of stages.",
+        ),
+    ] = False
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,6 +90,7 @@ class SceneArguments:
         """The words of a command line with the same arguments, without the scene and --search."""
         options = [part for each in self.settings or () for part in ("--set", each)]
         options += ["--preset", self.preset] if self.preset else []
+        options += ["--viewport-textures"] if self.viewport_textures else []
         options += ["--shared-decoder"] if self.shared_decoder else []
         options += ["--by-hand"] if self.by_hand else []
         options += ["--group-size", str(self.group_size)] if self.shared_decoder else []
@@ -123,7 +131,9 @@ def read_given(
         with as_usage_error("--preset"):
             require_recipe(given.preset, TRAINERS[0])
     changes = parse_setting_changes(given.settings)
-    rule = Rule(request=BakeRequest(preset=given.preset or None, changes=changes))
+    textures = given.viewport_textures or None
+    request = BakeRequest(preset=given.preset or None, changes=changes, viewport_textures=textures)
+    rule = Rule(request=request)
     options = SceneOptions(
         out,
         tuple(given.search or ()),
