@@ -18,7 +18,8 @@ from verdigris.core.pictures.gbuffer import (
     make_gbuffer,
 )
 from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
-from verdigris.core.pictures.render import over_backdrop
+from verdigris.core.pictures.render import ALL, over_backdrop
+from verdigris.core.pictures.smoothing import APRON, smoothed, without_grain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Bytes, Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.quick_light import Lit
     from verdigris.core.pictures.view import View
 
 
@@ -34,6 +36,8 @@ _LEVELS = 1 << 15
 # Brighter light is white behind the shoulder.
 _MOST = 64.0
 _WHOLE = 65_535
+# With more of them, grain is removed in the whole picture at once.
+_MOST_AREAS = 16
 
 
 @dataclass(frozen=True)
@@ -211,74 +215,134 @@ class Canvas:
     def __init__(self, raster: Raster, tone: Tone, behind: Floats | None = None) -> None:
         """`behind` is the light of a backdrop, (N, 3); grey by default."""
         self.raster, self._tone = raster, tone
+        # the sums of every other pass, and the mean of all without grain
+        self._drawn = np.zeros((2, raster.count, 4), np.float32)
         self._light = np.zeros((raster.count, 4), np.float32)
         self._passes = np.zeros(raster.count, np.uint16)
+        self._guide: Floats | None = None
+        # areas with grain: first and last rows, first and last columns
+        self._grainy: list[tuple[int, int, int, int]] = []
         self._behind = behind
         self._grey: Floats | None = None
         if behind is None:
             empty = np.zeros((raster.height, 1, 4), np.float32)
             self._grey = np.repeat(over_backdrop(empty), raster.width, 1).reshape(-1, 3)
-        self.shown = np.zeros((raster.count, 3), np.uint8)
-        self._show(np.arange(raster.count))
+        self._shown = np.zeros((raster.count, 3), np.uint8)
+        self._show(ALL)
 
-    def put(self, pixels: Ints, light: Floats) -> None:
+    def put(self, pixels: Ints, lit: Lit) -> None:
         """Replaces what was drawn."""
-        self._light[pixels] = light
-        self._passes[pixels] = 1
-        self._show(pixels)
+        self._drawn[0, pixels], self._drawn[1, pixels], self._passes[pixels] = lit.light, 0, 1
+        self._update(pixels, pixels, lit.guide)
 
-    def draw(self, area: Ints, pixels: Ints, light: Floats, is_first: bool = True) -> None:
+    def draw(self, area: Ints, pixels: Ints, lit: Lit, is_first: bool = True) -> None:
         """Draws a pass of an area. Its pixels without light become empty."""
         whole = np.zeros((self.raster.count, 4), np.float32) if len(area) > 1 << 18 else None
         if whole is None:
             # pixels of small areas are found by their order
             values = np.zeros((len(area), 4), np.float32)
-            values[np.searchsorted(area, pixels)] = light
+            values[np.searchsorted(area, pixels)] = lit.light
         else:
-            whole[pixels] = light
+            whole[pixels] = lit.light
             values = whole[area]
         if is_first:
-            self._light[area], self._passes[area] = values, 1
-        else:
-            self._light[area] += values
-            self._passes[area] += 1
-        self._show(area)
+            self._drawn[:, area], self._passes[area] = 0, 0
+        half = self._passes[area] % 2
+        self._drawn[half, area] += values
+        self._passes[area] += 1
+        self._update(area, pixels, lit.guide)
 
-    def fill_from(self, coarse: Canvas) -> None:
-        """Fills the canvas from the same picture in another size."""
-        raster, other = self.raster, coarse.raster
-        self._light = coarse.light
-        if (other.height, other.width) != (raster.height, raster.width):
-            picture = self._light.reshape(other.height, other.width, 4)
-            self._light = resized(picture, raster.height, raster.width).reshape(-1, 4)
-        self._passes[:] = 1
-        self._show(np.arange(raster.count))
+    def fill_from(self, other: Canvas, pixels: Ints | slice = ALL) -> None:
+        """Fills the canvas, or these pixels, from the same picture, perhaps in another size."""
+        raster, before = self.raster, other.raster
+        light = other.light
+        if (before.height, before.width) != (raster.height, raster.width):
+            picture = light.reshape(before.height, before.width, 4)
+            light = resized(picture, raster.height, raster.width).reshape(-1, 4)
+        elif other._guide is not None:
+            self._update(np.arange(0), np.arange(raster.count)[pixels], other._guide[pixels])
+        self._light[pixels] = self._drawn[0, pixels] = light[pixels]
+        self._drawn[1, pixels], self._passes[pixels] = 0, 1
+        self._show(pixels)
 
     def expose(self, tone: Tone) -> None:
         if tone != self._tone:
             self._tone = tone
-            self._show(np.arange(self.raster.count))
+            self._show(ALL)
 
-    def _show(self, pixels: Ints) -> None:
-        light = self.light_at(pixels)
+    def _update(self, area: Ints, pixels: Ints, guide: Floats | None) -> None:
+        """Updates the light of an area after a pass; later, and around it, if it has grain."""
+        if guide is not None:
+            if self._guide is None:
+                self._guide = np.full((self.raster.count, 3), -1, np.float32)
+            self._guide[pixels] = guide
+        if self._guide is None:
+            self._light[area] = self._mean(area)
+            self._show(area)
+        elif len(area):
+            row, column = np.divmod(area, self.raster.width)
+            self._grainy.append((row.min(), row.max() + 1, column.min(), column.max() + 1))
+
+    def _settle(self) -> None:
+        """Removes the grain of what was drawn."""
+        areas, self._grainy = self._grainy, []
+        if len(areas) > _MOST_AREAS:
+            areas = [(0, self.raster.height, 0, self.raster.width)]
+        for area in areas:
+            self._show(self._smooth(*area))
+
+    def _mean(self, pixels: Ints) -> Floats:
+        passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
+        return np.asarray(self._drawn[:, pixels].sum(0) / passes[:, None])
+
+    def _smooth(self, top: int, bottom: int, left: int, right: int) -> Ints:
+        """Removes grain in an area and beside it. Returns the pixels that have changed."""
+        assert self._guide is not None
+        inner, outer, within = [], [], []
+        for low, high, most in (
+            (top, bottom, self.raster.height),
+            (left, right, self.raster.width),
+        ):
+            low, high = max(0, low - APRON), min(most, high + APRON)
+            first, last = max(0, low - APRON), min(most, high + APRON)
+            inner.append(np.arange(low, high))
+            outer.append(np.arange(first, last))
+            within.append(slice(low - first, high - first))
+        wide = outer[0][:, None] * self.raster.width + outer[1]
+        light = self._mean(wide.reshape(-1)).reshape(*wide.shape, 4)
+        guide, passes = self._guide[wide], self._passes[wide]
+        is_drawn = guide[..., 0] >= 0
+        even = smoothed(light[..., :3], guide, is_drawn & (passes == 1))
+        several = is_drawn & (passes > 1)
+        if several.any():
+            first, second = (
+                self._drawn[half][wide][..., :3]
+                / np.maximum((passes + 1 - half) // 2, 1)[..., None]
+                for half in (0, 1)
+            )
+            even[several] = without_grain(first, second, guide, several)[several]
+        light[..., :3][is_drawn] = even[is_drawn]
+        changed = (inner[0][:, None] * self.raster.width + inner[1]).reshape(-1)
+        self._light[changed] = light[tuple(within)].reshape(-1, 4)
+        return np.asarray(changed)
+
+    def _show(self, pixels: Ints | slice) -> None:
+        light = self._light[pixels]
         behind = 1.0 - light[:, 3:]
         shown = light[:, :3]
         if self._behind is not None:
-            self.shown[pixels] = self._tone.bytes(shown + behind * self._behind[pixels])
+            self._shown[pixels] = self._tone.bytes(shown + behind * self._behind[pixels])
             return
         # a grey backdrop is no light, and stays as it is
         assert self._grey is not None
         gain = np.float32(2.0**self._tone.exposure)
-        self.shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
-
-    def light_at(self, pixels: Ints) -> Floats:
-        """The mean of all passes."""
-        passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
-        return np.asarray(self._light[pixels] / passes[:, None])
+        self._shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
 
     @property
     def light(self) -> Floats:
-        return self.light_at(np.arange(self.raster.count))
+        """Light and coverage of each pixel, (N, 4): the mean of all passes without their grain."""
+        self._settle()
+        return self._light
 
     def linear(self, behind: Floats | None = None) -> Floats:
         """Light over the backdrop, or over `behind`, (height, width, 3), not exposed."""
@@ -291,10 +355,11 @@ class Canvas:
     @property
     def covered(self) -> Floats:
         """Coverage of the pixels."""
-        return np.asarray(self._light[:, 3])
+        return np.asarray(self.light[:, 3])
 
     def pixels(self) -> Bytes:
-        return self.shown.reshape(self.raster.height, self.raster.width, 3)
+        self._settle()
+        return self._shown.reshape(self.raster.height, self.raster.width, 3)
 
 
 def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray[np.uint16]:
@@ -304,6 +369,6 @@ def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray
     values = np.zeros(raster.count, np.uint16)
     seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
     gain = np.float32(2.0**exposure)
-    sides = [canvas.light_at(seen)[:, :3] * gain for canvas in (reference, neural)]
+    sides = [canvas.light[seen, :3] * gain for canvas in (reference, neural)]
     values[seen] = np.clip(difference(*sides) * _WHOLE + 0.5, 0, _WHOLE)
     return values.reshape(raster.height, raster.width, 1)

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
-from verdigris.core.lighting.environment import principal_lights
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.pictures.backdrop import blurred
 from verdigris.core.pictures.canvas import Tone
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.picture_files import resized
+from verdigris.core.pictures.quick_light import Directions, Lit, QuickLight, directions_to
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.view import FILM, GREY
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 # Directions of the studio: of a quick picture, and at each sub-pixel of a fine one.
 _STUDIO_SAMPLES, _FINE_STUDIO_SAMPLES = 24, 32
 _PLACES = 4
-# Lights that stand for an environment on a CPU: each costs an evaluation of the material.
-_PRINCIPAL_LIGHTS = 4
 _QUICK_PAIRS = 16
 _KEY_COLOUR = (2.4, 2.3, 2.2)
 # Without an environment, plain lights replace the studio on a CPU.
@@ -108,17 +106,17 @@ class Illumination:
         view: View,
         mesh: Mesh | None = None,
         places: int = _PLACES,
-    ) -> Floats:
-        """Light and coverage at the pixels of a G-buffer, by few lights."""
+    ) -> Lit:
+        """Light and coverage at the pixels of a G-buffer, by few directions."""
         if not len(gbuffer.pixel):
-            return np.zeros((0, 4), np.float32)
+            return Lit(np.zeros((0, 4), np.float32))
         material, footprint = self._prepare(material, view, places)
         if material.device.is_software:
             return self._by_few(material, gbuffer, view, footprint)
         if not view.lit_by:
-            return self._in_studio(material, gbuffer, view, footprint)
+            return Lit(self._in_studio(material, gbuffer, view, footprint))
         lighting = self._lighting(view, mesh)
-        return light_pass(material, gbuffer, lighting, _QUICK_PAIRS, 0, footprint)
+        return Lit(light_pass(material, gbuffer, lighting, _QUICK_PAIRS, 0, footprint))
 
     def fine(
         self,
@@ -127,18 +125,19 @@ class Illumination:
         view: View,
         number: int,
         mesh: Mesh | None = None,
-    ) -> Floats:
+    ) -> Lit:
         """A pass of the whole environment with shadows, or of the studio."""
         if not len(gbuffer.pixel):
-            return np.zeros((0, 4), np.float32)
+            return Lit(np.zeros((0, 4), np.float32))
         material, footprint = self._prepare(material, view, 1)
         if not view.lit_by:
             # the directions of all sub-pixels are spread evenly
             subpixels = self._effort.studio_subpixels
             gbuffer = _subpixel_of(gbuffer, subpixels, number)
-            return self._in_studio(material, gbuffer, view, footprint, subpixels)
+            return Lit(self._in_studio(material, gbuffer, view, footprint, subpixels))
         lighting = self._lighting(view, mesh)
-        return light_pass(material, gbuffer, lighting, self._effort.pairs, number, footprint)
+        pairs = self._effort.pairs
+        return Lit(light_pass(material, gbuffer, lighting, pairs, number, footprint))
 
     def _in_studio(
         self,
@@ -156,23 +155,18 @@ class Illumination:
 
     def _by_few(
         self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
-    ) -> Floats:
-        """Shades all lights in one dispatch: surface and view direction are rotated, so that
-        another light comes from the direction of the first one."""
-        lights = few_lights(view)
-        first = lights[0][0]
-        rotated = _joined([_rotated(gbuffer, _rotation(light, first)) for light, _ in lights])
-        direction = (float(first[0]), float(first[1]), float(first[2]))
-        lighting = Lighting(direction, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
-        lit = shade(material, rotated, lighting, is_flat=True, footprint=footprint)
-        parts = lit.reshape(len(lights), -1, 4)
-        colours = np.stack([colour for _, colour in lights]).astype(np.float32)
-        result = np.array(parts[0], np.float32)
-        result[:, :3] = (parts[..., :3] * colours[:, None]).sum(0)
-        if self._effort.emission:
-            glow = Lighting(direction, (0.0, 0.0, 0.0), 0.0, self._effort.emission)
-            result[:, :3] += shade(material, gbuffer, glow, True, footprint)[:, :3]
-        return result
+    ) -> Lit:
+        directions = few_directions(view, gbuffer)
+        count = directions.wi.shape[1]
+        uv, wo = np.repeat(gbuffer.uv, count, 0), np.repeat(directions.wo, count, 0)
+        response = material.response(uv, directions.wi.reshape(-1, 3), wo, footprint=footprint)
+        response = response.reshape(-1, count, 3)
+        if material.is_dark_and_opaque:
+            return directions.lit(response)
+        unlit = material.unlit(gbuffer.uv, directions.wo)
+        lit = directions.lit(response, unlit[:, 3])
+        lit.light[:, :3] += np.float32(self._effort.emission) * unlit[:, :3]
+        return lit
 
     def _lighting(self, view: View, mesh: Mesh | None) -> EnvironmentLighting:
         key = file_key(view.lit_by)
@@ -185,17 +179,18 @@ class Illumination:
         return EnvironmentLighting(rotated, self._occluders[1], emission=self._effort.emission)
 
 
-def few_lights(view: View) -> Lights:
-    """The lights of quick pictures on a CPU."""
+def few_directions(view: View, gbuffer: GBuffer) -> Directions:
+    """The light of quick pictures on a CPU."""
     if view.lit_by:
-        return list(_lights(*file_key(view.lit_by), view.rotate))
+        return _quick_light(*file_key(view.lit_by), view.rotate).directions(gbuffer)
     lights = [(view.light, _KEY_COLOUR, 1.0)]
     if view.environment > 0:
         lights += [(direction, colour, view.environment) for direction, colour in _FILLS]
-    return [
+    plain = [
         (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
         for direction, colour, scale in lights
     ]
+    return directions_to(plain, gbuffer)
 
 
 def read_light(name: str) -> Environment:
@@ -221,9 +216,9 @@ def _read(name: str, _changed: int) -> Environment:
     return find_environment(name)
 
 
-@lru_cache(8)
-def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Floats], ...]:
-    return tuple(principal_lights(_read(name, changed).turned(rotate), _PRINCIPAL_LIGHTS))
+@lru_cache(2)
+def _quick_light(name: str, changed: int, rotate: float) -> QuickLight:
+    return QuickLight(_read(name, changed).turned(rotate))
 
 
 @lru_cache(2)
@@ -238,34 +233,3 @@ def _subpixel_of(gbuffer: GBuffer, subpixels: int, number: int) -> GBuffer:
     row, column = row * subpixels + down, column * subpixels + right
     size = gbuffer.size * subpixels
     return replace(gbuffer, pixel=row * size + column, size=size)
-
-
-def _rotation(start: Floats, end: Floats) -> Floats:
-    """The smallest rotation from one unit vector to another."""
-    cosine = float(start @ end)
-    if cosine < -0.9999:
-        # half a turn about any perpendicular axis
-        axis = normalized(np.cross(start, np.eye(3)[np.abs(start).argmin()]))
-        return (2 * np.outer(axis, axis) - np.eye(3)).astype(np.float32)
-    x, y, z = np.cross(start, end)
-    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + cosine), np.float32)
-
-
-def _rotated(gbuffer: GBuffer, rotation: Floats) -> GBuffer:
-    turn = rotation.T
-    return replace(
-        gbuffer,
-        tangent=gbuffer.tangent @ turn,
-        bitangent=gbuffer.bitangent @ turn,
-        normal=gbuffer.normal @ turn,
-        to_eye=gbuffer.to_eye @ turn,
-    )
-
-
-def _joined(gbuffers: list[GBuffer]) -> GBuffer:
-    names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye", "shadow_origin")
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(each, name) for each in gbuffers]) for name in names
-    }
-    return replace(gbuffers[0], **arrays)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from verdigris.core.pictures.canvas import Canvas
 
 if TYPE_CHECKING:
-    from verdigris.core.base.array_types import Floats
     from verdigris.core.pictures.canvas import Raster, Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.quick_light import Lit
 
 
 # With fewer passes, the quick picture is better than the fine one.
@@ -29,7 +29,7 @@ class Progressive:
         self._tiles = raster.tiles(tile_side)
         self._new_canvas = new_canvas
         self.coarse: Canvas | None = None
-        """The first picture, which is small. It is shown until a part of a better one is drawn."""
+        """The first picture, which is small. It is shown where no part of a better one is drawn."""
         self._quick: Canvas | None = None
         self.fine: Canvas | None = None
         self._quick_done: set[Tile] = set()
@@ -70,23 +70,32 @@ class Progressive:
     def has_content(self) -> bool:
         return self.coarse is not None
 
-    def draw_quick(self, tile: Tile, gbuffer: GBuffer, light: Floats) -> None:
+    def begin_with(self, canvas: Canvas) -> None:
+        """Shows a first picture where nothing better is drawn."""
+        self.coarse = canvas
+        if self._quick is not None:
+            missing = [tile for tile in self._tiles if tile not in self._quick_done]
+            for tile in missing:
+                area = tile.pixels(self.raster.width, self.raster.height)
+                self._quick.fill_from(canvas, area)
+
+    def draw_quick(self, tile: Tile, gbuffer: GBuffer, lit: Lit) -> None:
         if self._quick is None:
             self._quick = self._new_canvas()
             if self.coarse is not None:
                 self._quick.fill_from(self.coarse)
         area = tile.pixels(self.raster.width, self.raster.height)
-        self._quick.draw(area, gbuffer.pixel, light)
+        self._quick.draw(area, gbuffer.pixel, lit)
         self._quick_done.add(tile)
 
-    def draw_fine(self, tile: Tile, number: int, gbuffer: GBuffer, light: Floats) -> None:
+    def draw_fine(self, tile: Tile, number: int, gbuffer: GBuffer, lit: Lit) -> None:
         if self.fine is None:
             self.fine = self._new_canvas()
             # what is not in sight has some content
             if self._quick is not None:
                 self.fine.fill_from(self._quick)
         area = tile.pixels(self.raster.width, self.raster.height)
-        self.fine.draw(area, gbuffer.pixel, light, is_first=number == 0)
+        self.fine.draw(area, gbuffer.pixel, lit, is_first=number == 0)
         self._passes[tile] = number + 1
 
     @property

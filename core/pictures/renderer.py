@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from verdigris.core.pictures.canvas import Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.illumination import Illumination
+    from verdigris.core.pictures.quick_light import Lit
 
 
 HEAT, GROUND = "heat", "ground"
@@ -81,7 +82,7 @@ class Renderer:
         mesh: Mesh | None,
         coarse: int,
         resolution: int = 0,
-        light_in_place: Callable[[Any, GBuffer, View], Floats] | None = None,
+        light_in_place: Callable[[Any, GBuffer, View], Lit] | None = None,
         has_ground: bool = False,
     ) -> None:
         """`coarse` is the shorter side of the first picture, and `resolution` that of the texture
@@ -191,8 +192,8 @@ class Renderer:
         uv = (np.floor(gbuffer.uv * self.texels) + 0.5) / self.texels
         return replace(gbuffer, uv=uv.astype(np.float32))
 
-    def light(self, material: object, gbuffer: GBuffer, places: int = 4) -> Floats:
-        """Light and coverage at the pixels of a G-buffer, by few lights."""
+    def light(self, material: object, gbuffer: GBuffer, places: int = 4) -> Lit:
+        """Light and coverage at the pixels of a G-buffer, by few directions."""
         if isinstance(material, DeviceMaterial):
             return self._illumination.quick(material, gbuffer, self.view, self._mesh, places)
         assert self._light_in_place is not None
@@ -301,6 +302,13 @@ class Renderer:
         """Draws a part of the reference by few lights."""
         self._draw_quick(self._reference_side)
 
+    def begin_with(self, reference: Canvas) -> None:
+        """Shows this picture of the reference where no better one is drawn."""
+        before = self.reference.coarse
+        if before is None or before.raster.count < reference.raster.count:
+            self.reference.begin_with(reference)
+            self._changed.add(REFERENCE)
+
     def draw_neural(self, material: object) -> None:
         """Draws a part of the neural material by few lights; first a coarse picture of all of
         it."""
@@ -340,8 +348,8 @@ class Renderer:
         gbuffer = self.gbuffer_of(side.picture.raster, tile, shift_of(number))
         assert isinstance(side.material, DeviceMaterial)
         self._compiled[id(side.material)] = side.material
-        light = self._illumination.fine(side.material, gbuffer, self.view, number, self._mesh)
-        side.picture.draw_fine(tile, number, gbuffer, light)
+        lit = self._illumination.fine(side.material, gbuffer, self.view, number, self._mesh)
+        side.picture.draw_fine(tile, number, gbuffer, lit)
         self._changed.add(side.name)
 
     def must_compile(self, neural: object) -> bool:

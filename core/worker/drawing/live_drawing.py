@@ -19,7 +19,8 @@ import numpy as np
 
 from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.pictures.illumination import few_lights
+from verdigris.core.pictures.illumination import few_directions
+from verdigris.core.pictures.quick_light import joined
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
 from verdigris.core.pictures.view import ALL, NEURAL
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
@@ -29,19 +30,15 @@ from verdigris.core.training.numpy.prepared_batch import BatchPreparation, Prepa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from verdigris.core.base.array_types import Floats
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.canvas import Canvas, Raster, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.quick_light import Directions, Lit
     from verdigris.core.pictures.view import View
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.drawing.shown import ShownMaterials
-
-    Light = tuple[Floats, Floats]
-    """Unit direction to a light, and its colour."""
 
 # Shorter side of the picture that comes at once.
 COARSE = 128
@@ -56,8 +53,6 @@ _TILES = 48, 1024
 _NEW_SIZE = 1.8
 # Points of one evaluation: their data fits into the cache.
 _POINTS = 512
-# Least cosine to the eye, as in shade_view.slang: a smooth normal can face away.
-_LEAST_COSINE = 1e-3
 # The kernel needs a loss, which is not used here.
 _ANY_LOSS = "cbrt_log"
 
@@ -81,6 +76,8 @@ class _Sized:
 
     raster: Raster
     neural: Canvas
+    is_drawn: bool = False
+    """Whether a picture in this size is drawn or begun."""
     lit: LitPixels | None = None
     columns: tuple[float, float] = (0.0, 0.0)
     """The part of the width that `lit` covers."""
@@ -187,23 +184,21 @@ class LiveDrawing:
 
     def _draw(self, student: Student | LiveNetwork, size: int) -> Iterator[None]:
         renderer = self._renderer
-        self._is_new = size not in self._sized
-        if self._is_new:
-            raster = renderer.raster_of(size)
-            sized = self._sized[size] = _Sized(raster, renderer.new_canvas(raster))
-            last = max((known for known in self._sized if known != size), default=0)
-            if last:
-                # what is not in sight has some content
-                sized.neural.fill_from(self._sized[last].neural)
-        sized = self._sized[size]
-        if renderer.view.shows == ALL and sized.reference is None:
+        sized = self._of_size(size)
+        self._is_new = not sized.is_drawn
+        others = [other for other in self._sized.values() if other.is_drawn]
+        if self._is_new and others:
+            # what is not in sight has some content
+            sized.neural.fill_from(others[-1].neural)
+        sized.is_drawn = True
+        if renderer.view.shows == ALL or not renderer.is_reference_whole:
             yield from self._draw_reference(sized)
         if isinstance(student, DeviceMaterial):
             gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())
             sized.neural.put(gbuffer.pixel, renderer.light(student, gbuffer))
             return
         # all of the first picture, so that nothing is empty, and then what is in sight
-        columns = (0.0, 1.0) if len(self._sized) == 1 else renderer.neural.columns
+        columns = renderer.neural.columns if others else (0.0, 1.0)
         if sized.lit is None or sized.columns != columns:
             gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())
             left, right = (share * sized.raster.width for share in columns)
@@ -217,9 +212,29 @@ class LiveDrawing:
             sized.neural.put(*sized.lit.draw(student, number))
             yield
 
+    def draw_reference(self) -> Iterator[None]:
+        """Draws the reference in the largest size of pictures in place."""
+        yield from self._draw_reference(
+            self._of_size(min(_LARGEST_IN_PLACE, self._renderer.view.size))
+        )
+
+    def _of_size(self, size: int) -> _Sized:
+        if size not in self._sized:
+            raster = self._renderer.raster_of(size)
+            self._sized[size] = _Sized(raster, self._renderer.new_canvas(raster))
+        return self._sized[size]
+
     def _draw_reference(self, sized: _Sized) -> Iterator[None]:
         """The reference in the same size, to compare pixel by pixel."""
         renderer, raster, reference = self._renderer, sized.raster, self._renderer.material
+        first = renderer.reference.coarse
+        if first is not None and (first.raster.width, first.raster.height) == (
+            raster.width,
+            raster.height,
+        ):
+            sized.reference = first
+        if sized.reference is not None:
+            return
         is_on_gpu = isinstance(reference, DeviceMaterial) and not reference.device.is_software
         canvas = renderer.new_canvas(raster)
         for tile in raster.tiles(_TILES[is_on_gpu]):
@@ -227,6 +242,7 @@ class LiveDrawing:
             canvas.put(gbuffer.pixel, renderer.light(reference, gbuffer, places=1))
             yield
         sized.reference = canvas
+        renderer.begin_with(canvas)
 
 
 def _lit_pixels(
@@ -234,15 +250,15 @@ def _lit_pixels(
 ) -> LitPixels:
     """The pixels of a G-buffer, prepared to draw a network in place."""
     live = materials.live_of(network, view)
-    return LitPixels(network, gbuffer, few_lights(view), int(view.level), live)
+    return LitPixels(network, gbuffer, few_directions(view, gbuffer), int(view.level), live)
 
 
 def _light_in_place(
     network: LiveNetwork, gbuffer: GBuffer, view: View, materials: ShownMaterials
-) -> Floats:
-    """Light and coverage at the pixels of a G-buffer, from a network in training."""
-    lit = _lit_pixels(network, gbuffer, view, materials)
-    return np.concatenate([lit.draw(network, number)[1] for number in range(lit.parts)])
+) -> Lit:
+    """What the pixels of a G-buffer show, from a network in training."""
+    pixels = _lit_pixels(network, gbuffer, view, materials)
+    return joined([pixels.draw(network, number)[1] for number in range(pixels.parts)])
 
 
 class PreparedPlaces:
@@ -302,28 +318,18 @@ class PreparedPlaces:
 
 
 class LitPixels:
-    """The pixels of a G-buffer under a few lights."""
+    """The pixels of a G-buffer in the light of quick pictures."""
 
     def __init__(
         self,
         network: LiveNetwork,
         gbuffer: GBuffer,
-        lights: Sequence[Light],
+        directions: Directions,
         level: int,
         live: Sequence[float] = (),
     ) -> None:
-        self.pixel = gbuffer.pixel
-        axes = np.stack([gbuffer.tangent, gbuffer.bitangent, gbuffer.normal], 1)
-        towards = np.stack([direction for direction, _ in lights])
-        wi = np.einsum("nij,lj->nli", axes, towards)
-        wo = np.einsum("nij,nj->ni", axes, gbuffer.to_eye)
-        wo[:, 2] = np.maximum(wo[:, 2], _LEAST_COSINE)
-        wo /= np.linalg.norm(wo, axis=1, keepdims=True)
-        is_lit = wi[..., 2] > 0
-        colours = np.stack([colour for _, colour in lights])
-        self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
-        # any valid direction will do: no light comes from there
-        wi[~is_lit] = (0.0, 0.0, 1.0)
+        self.pixel, self._directions = gbuffer.pixel, directions
+        wi, wo = directions.wi, directions.wo
         values = np.tile(np.array(live, np.float32), (len(wi), 1))
         self._places = PreparedPlaces(network, gbuffer.uv, wi, wo, level, values)
 
@@ -331,9 +337,7 @@ class LitPixels:
     def parts(self) -> int:
         return self._places.parts
 
-    def draw(self, network: LiveNetwork, number: int) -> tuple[NDArray[np.int64], Floats]:
-        """The pixels of a part, and their light with coverage, (n, 4)."""
+    def draw(self, network: LiveNetwork, number: int) -> tuple[Ints, Lit]:
+        """The pixels of a part, and what they show."""
         part, response = self._places.evaluate(network, number)
-        light = np.ones((len(response), 4), np.float32)
-        np.einsum("nlc,nlc->nc", response, self._gain[part], out=light[:, :3])
-        return self.pixel[part], light
+        return self.pixel[part], self._directions.part(part).lit(response)

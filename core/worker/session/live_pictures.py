@@ -38,8 +38,10 @@ TEXTURE = "texture"
 # Seconds between pictures while nothing trains, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
-# Seconds of drawing the reference before a bake.
-_BEFORE_TRAINING = 0.4
+# The most seconds of drawing the reference before a bake, in the size of live pictures.
+_BEFORE_TRAINING = 3.0
+# Seconds between pictures of a reference that is not whole.
+_REFERENCE_INTERVAL = 0.5
 _MOST_FOR_A_VIEW = 0.03
 # Errors have a small share of their own: pictures, which may be large, never wait for them.
 _ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
@@ -130,7 +132,10 @@ class LivePictures:
         self._renderer.expect(has_neural=False)
         self._forget_network()
         self._compare_with(self._teacher, job.settings.resolution)
-        self._draw_reference_for(_BEFORE_TRAINING)
+        begun = self._clock()
+        for _ in self._live.draw_reference():
+            if self._clock() - begun > _BEFORE_TRAINING:
+                break
         self._post_places()
         self._send()
 
@@ -185,11 +190,6 @@ class LivePictures:
         if not self._budget.is_left:
             self._budget.start()
         self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
-
-    def _draw_reference_for(self, seconds: float) -> None:
-        begun = self._clock()
-        while not self._renderer.is_reference_whole and self._clock() - begun < seconds:
-            self._renderer.draw_reference()
 
     def follow(self) -> None:
         """Draws between two runs of steps, within the budget."""
@@ -270,13 +270,16 @@ class LivePictures:
             self._begun = time.perf_counter()
             live.begin(student, SHARE * _PERIOD)
         if live.advance():
+            # never less sharp than the student beside it
+            self._send()
             self._post_all(live.pictures())
             if not self._is_numpy(run):
                 self._look_at_errors(run)
 
     def _advance_reference(self) -> None:
         self._renderer.draw_reference()
-        if self._renderer.is_reference_whole:
+        is_due = time.perf_counter() - self._sent > _REFERENCE_INTERVAL
+        if is_due or self._renderer.is_reference_whole:
             self._send()
 
     def _look_at_errors(self, run: Run) -> None:

@@ -14,7 +14,8 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, Tone, heat_of
 from verdigris.core.pictures.gbuffer import Camera, make_gbuffer, sphere_gbuffer
-from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_lights
+from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_directions
+from verdigris.core.pictures.quick_light import Lit, joined
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
@@ -83,7 +84,7 @@ def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
             dimmed = tuple(0.5 * part for part in colour)
             fill = Lighting(direction, dimmed, 0.0, 0.0)
             expected[:, :3] += shade(teacher, gbuffer, fill, is_flat=True)[:, :3]
-        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
+        np.testing.assert_allclose(found.light, expected, rtol=2e-3, atol=2e-4)
 
 
 @pytest.fixture(scope="module")
@@ -106,22 +107,24 @@ def trainer(teacher):
         commands.SetView(turn=20),
         commands.SetView(shape="plane", light=(-0.9, 0.2, 0.3)),
         commands.SetView(level=2, environment=0.0),
+        commands.SetView(turn=20, lit_by="sunset", rotate=40.0),
     ],
 )
 def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
     gbuffer = make_gbuffer(wanted.shape, 48, None, Camera(turn=wanted.turn))
     network = trainer.live()
-    lit = LitPixels(network, gbuffer, few_lights(wanted), wanted.level)
-    assert lit.parts > 2
-    found = np.zeros((48 * 48, 4), np.float32)
-    for number in range(lit.parts):
-        pixels, light = lit.draw(network, number)
-        found[pixels] = light
-    found = found[gbuffer.pixel]
+    drawn = LitPixels(network, gbuffer, few_directions(wanted, gbuffer), wanted.level)
+    assert drawn.parts > 2
+    pixels, parts = zip(*(drawn.draw(network, each) for each in range(drawn.parts)), strict=True)
+    np.testing.assert_array_equal(np.concatenate(pixels), gbuffer.pixel)
+    found = joined(parts)
     student = Student(trainer.parameters(), teacher.device)
     expected = ShownMaterials(teacher, 16).illumination.quick(student, gbuffer, wanted)
-    np.testing.assert_allclose(found, expected, rtol=4e-3, atol=4e-4)
-    assert expected[:, :3].std() > 0.01
+    np.testing.assert_allclose(found.light, expected.light, rtol=4e-3, atol=4e-4)
+    assert (found.guide is None) == (not wanted.lit_by) == (expected.guide is None)
+    if found.guide is not None:
+        np.testing.assert_allclose(found.guide, expected.guide, rtol=4e-3, atol=4e-4)
+    assert expected.light[:, :3].std() > 0.01
 
 
 def test_what_is_looked_at_is_not_copied_and_changes_with_the_training(trainer):
@@ -157,7 +160,8 @@ def canvas_of(side, level=None):
     raster = Raster.of(PlacedShape(commands.SetView(), None), side, 1.0)
     canvas = Canvas(raster, Tone())
     if level is not None:
-        canvas.put(np.arange(side * side), np.float32([[level, level, level, 1]] * (side * side)))
+        light = np.float32([[level, level, level, 1]] * (side * side))
+        canvas.put(np.arange(side * side), Lit(light))
     return canvas
 
 

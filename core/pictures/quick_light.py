@@ -1,0 +1,192 @@
+"""Light of an environment by few directions: a quick picture as bright as the final one.
+
+Each pixel has its own directions, as in interleaved sampling (Keller and Heidrich 2001). Half of
+them are drawn from the light of the map and half from what a material may reflect, and both are
+weighted by the balance heuristic (Veach 1997): the mean over neighbours has the light of the whole
+environment. Two more lights are the same at all pixels. They show the material without grain, and
+guide the smoothing of the others (smoothing.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from verdigris.core.lighting.environment import principal_lights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.array_types import Floats
+    from verdigris.core.lighting.environment import Environment
+    from verdigris.core.pictures.gbuffer import GBuffer
+
+# Lights of the guide, and directions at a pixel from the map and from the lobes.
+_GUIDES, _DRAWN = 2, 3
+# Widths of GGX lobes, because a graph does not say how rough it is.
+_WIDTHS = (0.003, 0.02, 0.08, 0.25, 0.6)
+# Pixels along a side of a square over which directions are spread evenly, and directions in a
+# table. Each direction of a pixel in the square has its own part of the table.
+_SIDE, _PART = 4, 127
+_TABLE = _SIDE * _SIDE * _DRAWN * _PART
+# The cosine to the eye, as in shade_view.slang: a smooth normal can face away. And that to light.
+_LEAST_COSINE, _LEAST_HEIGHT = 1e-3, 1e-4
+
+
+class Lit(NamedTuple):
+    """What the pixels of a G-buffer show."""
+
+    light: Floats
+    """Light and coverage, (N, 4)."""
+    guide: Floats | None = None
+    """Light without grain, (N, 3), if `light` has grain."""
+
+
+def joined(parts: Sequence[Lit]) -> Lit:
+    """Pixels of all parts."""
+    guides = [part.guide for part in parts if part.guide is not None]
+    light = np.concatenate([part.light for part in parts])
+    return Lit(light, np.concatenate(guides) if guides else None)
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Directions of incoming light at pixels, in their frames, and factors of the responses."""
+
+    wi: Floats
+    """(N, directions, 3)."""
+    wo: Floats
+    """(N, 3)."""
+    gain: Floats
+    """(N, directions, 3)."""
+    guide: Floats | None = None
+    """Factors for the guide; None if the light has no grain."""
+
+    def lit(self, response: Floats, coverage: Floats | None = None) -> Lit:
+        """The light of responses (N, directions, 3)."""
+        light = np.ones((len(response), 4), np.float32)
+        np.einsum("ndc,ndc->nc", response, self.gain, out=light[:, :3])
+        if coverage is not None:
+            light[:, 3] = coverage
+        if self.guide is None:
+            return Lit(light)
+        return Lit(light, np.asarray(np.einsum("ndc,ndc->nc", response, self.guide), np.float32))
+
+    def part(self, chosen: slice) -> Directions:
+        guide = None if self.guide is None else self.guide[chosen]
+        return Directions(self.wi[chosen], self.wo[chosen], self.gain[chosen], guide)
+
+
+def directions_to(lights: list[tuple[Floats, Floats]], gbuffer: GBuffer) -> Directions:
+    """The directions to lights, which are the same at all pixels."""
+    axes, wo = _frames(gbuffer)
+    wi = np.einsum("nij,lj->nli", axes, np.stack([direction for direction, _ in lights]))
+    colours = np.stack([colour for _, colour in lights])
+    return _lit_only(wi, wo, np.broadcast_to(colours, wi.shape))
+
+
+class QuickLight:
+    """An environment, and what is drawn from it."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._guides = principal_lights(environment, _GUIDES)
+        number = np.arange(_TABLE)
+        xi = np.stack([(number + 0.5) / _TABLE, _mirrored(number)], 1).astype(np.float32)
+        self._towards = environment.draw(xi).astype(np.float32)
+        self._radiance = environment.radiance(self._towards).astype(np.float32)
+        self._density = environment.density(self._towards).astype(np.float32)
+        self._halfway = _halfway_vectors(xi, np.array(_WIDTHS)[number % len(_WIDTHS)])
+
+    def directions(self, gbuffer: GBuffer) -> Directions:
+        """The directions at the pixels of a G-buffer: first those of the guide."""
+        fixed = directions_to(self._guides, gbuffer)
+        axes, wo = _frames(gbuffer)
+        places = _places(gbuffer, 0)
+        of_map = np.einsum("nij,nkj->nki", axes, self._towards[places])
+        halfway = self._halfway[_places(gbuffer, 1)]
+        cosine = np.einsum("nki,ni->nk", halfway, wo)
+        of_lobes = 2 * cosine[..., None] * halfway - wo[:, None]
+        towards = np.einsum("nij,nki->nkj", axes, of_lobes).reshape(-1, 3)
+        light = self._environment.radiance(towards).reshape(of_lobes.shape)
+        density = self._environment.density(towards).reshape(of_lobes.shape[:2])
+        wi = np.concatenate([of_map, of_lobes], 1)
+        light = np.concatenate([self._radiance[places], light], 1)
+        density = np.concatenate([self._density[places], density], 1) + _density_of_lobes(wi, wo)
+        gain = light / (_DRAWN * np.maximum(density, 1e-12))[..., None]
+        drawn = _lit_only(wi, wo, gain)
+        # the sun is the first of the fixed lights, and the rest of them is in the drawn ones
+        own = fixed.gain.copy()
+        own[:, 1 if self._environment.sun is not None else 0 :] = 0
+        return Directions(
+            np.concatenate([fixed.wi, drawn.wi], 1),
+            fixed.wo,
+            np.concatenate([own, drawn.gain], 1),
+            np.concatenate([fixed.gain, np.zeros_like(drawn.gain)], 1),
+        )
+
+
+def _frames(gbuffer: GBuffer) -> tuple[Floats, Floats]:
+    """The axes of pixels, (N, 3, 3), and the directions to the eye in them."""
+    axes = np.stack([gbuffer.tangent, gbuffer.bitangent, gbuffer.normal], 1).astype(np.float32)
+    wo = np.einsum("nij,nj->ni", axes, gbuffer.to_eye).astype(np.float32)
+    wo[:, 2] = np.maximum(wo[:, 2], _LEAST_COSINE)
+    return axes, wo / np.linalg.norm(wo, axis=1, keepdims=True)
+
+
+def _lit_only(wi: Floats, wo: Floats, gain: Floats) -> Directions:
+    """Directions of which those below the horizon have no light."""
+    is_lit = (wi[..., 2:] > _LEAST_HEIGHT).astype(np.float32)
+    # any valid direction will do where no light comes from
+    wi = np.where(is_lit, wi, np.array([0, 0, 1], np.float32))
+    return Directions(wi.astype(np.float32), wo, (gain * is_lit).astype(np.float32))
+
+
+def _places(gbuffer: GBuffer, kind: int) -> NDArray[np.int64]:
+    """Places in the table, (N, directions): pixels of a square take different parts of it, and
+    squares different places in each part."""
+    row, column = np.divmod(gbuffer.pixel, gbuffer.size)
+    order = _order()[row % _SIDE, column % _SIDE]
+    square = (row // _SIDE) * 40503 + (column // _SIDE) * 30011 + 7919 * kind
+    inside = (square * 2654435761 >> 7) % _PART
+    return np.asarray((order[:, None] * _DRAWN + np.arange(_DRAWN)) * _PART + inside[:, None])
+
+
+@lru_cache(1)
+def _order() -> NDArray[np.int64]:
+    """An order of the pixels of a square, in which neighbours are far apart (Bayer 1973)."""
+    order = np.zeros((1, 1), np.int64)
+    while len(order) < _SIDE:
+        order = np.block([[4 * order, 4 * order + 2], [4 * order + 3, 4 * order + 1]])
+    return order
+
+
+def _halfway_vectors(xi: Floats, width: NDArray[np.float64]) -> Floats:
+    """Vectors halfway between both directions of a reflection by GGX lobes of these widths."""
+    cosine = np.sqrt((1 - xi[:, 1]) / (1 + (width**2 - 1) * xi[:, 1]))
+    sine, turn = np.sqrt(np.maximum(0, 1 - cosine**2)), 2 * np.pi * xi[:, 0]
+    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
+
+
+def _density_of_lobes(wi: Floats, wo: Floats) -> Floats:
+    """Density of reflected directions, (N, directions), per solid angle."""
+    halfway = wi + wo[:, None]
+    halfway /= np.maximum(np.linalg.norm(halfway, axis=-1, keepdims=True), 1e-9)
+    up = np.maximum(halfway[..., 2], 0)
+    cosine = np.maximum(np.einsum("nki,ni->nk", halfway, wo), 1e-6)
+    lobes = sum(width**2 / (1 + (width**2 - 1) * up * up) ** 2 for width in _WIDTHS)
+    return np.asarray(lobes * up / (4 * np.pi * len(_WIDTHS) * cosine))
+
+
+def _mirrored(number: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Binary digits, mirrored at the point (van der Corput 1935)."""
+    result, scale = np.zeros(len(number)), 0.5
+    while number.any():
+        result += scale * (number & 1)
+        number, scale = number >> 1, scale / 2
+    return result

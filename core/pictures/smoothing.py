@@ -1,0 +1,71 @@
+"""Removes grain from light that is drawn by few directions, and keeps what the material shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from verdigris.core.base.array_types import Bools, Doubles, FloatArray, Floats
+
+# Radii of the squares around a pixel: for one pass, for several, and to measure their grain.
+_OF_ONE, _OF_SEVERAL, _OF_GRAIN = 2, 1, 3
+# Pixels beside an area on which its light without grain depends.
+APRON = 2 * _OF_SEVERAL + _OF_GRAIN
+# Variance of the guide, as a share of its squared mean, below which nothing is detail.
+_LEAST_DETAIL = 0.02
+_LEAST_LIGHT = 1e-3
+# Variance of the mean of two halves by that of their difference: less than a quarter, because their
+# directions are of one sequence that is spread evenly.
+_SHARE_OF_GRAIN = 1 / 16
+
+
+def smoothed(light: Floats, guide: Floats, is_drawn: Bools, radius: int = _OF_ONE) -> Floats:
+    """Light (height, width, 3) without grain: at each pixel a linear function of the guide, fitted
+    to the pixels around it (the guided filter of He, Sun and Tang 2010)."""
+    here = is_drawn[..., None].astype(np.float32)
+    light, guide = light * here, guide * here
+    count = np.maximum(_sums(here, radius), 1.0)
+    mean, mean_guide = _sums(light, radius) / count, _sums(guide, radius) / count
+    covariance = _sums(light * guide, radius) / count - mean * mean_guide
+    variance = np.maximum(_sums(guide * guide, radius) / count - mean_guide**2, 0)
+    slope = covariance / (variance + _LEAST_DETAIL * mean_guide**2 + 1e-8)
+    offset = mean - slope * mean_guide
+    slope, offset = _sums(slope * here, radius) / count, _sums(offset * here, radius) / count
+    return np.asarray(np.maximum(slope * guide + offset, 0) * here, np.float32)
+
+
+def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools) -> Floats:
+    """The mean of two pictures of the same light with independent grain, smoothed as far as that
+    brings it nearer to the truth: a smoothed half is compared with the other half, which shows how
+    much detail the smoothing takes (cross-validation, as Rousselle, Knaus and Zwicker 2012 do)."""
+    here = is_drawn[..., None].astype(np.float32)
+    halves = first, second
+    smooth = [smoothed(half, guide, is_drawn, _OF_SEVERAL) for half in halves]
+    mean, even = (first + second) / 2, (smooth[0] + smooth[1]) / 2
+    count = np.maximum(_sums(here, _OF_GRAIN), 1.0)
+    level = np.maximum(_sums(mean * here, _OF_GRAIN) / count, _LEAST_LIGHT)
+
+    def spread(difference: Floats) -> Doubles:
+        shares = (difference / level) ** 2 * here
+        return _sums(shares.sum(-1, keepdims=True), _OF_GRAIN) / count
+
+    apart = spread(first - second)
+    across = (spread(smooth[0] - second) + spread(smooth[1] - first)) / 2
+    grain, lost = _SHARE_OF_GRAIN * apart, np.maximum(across - apart / 2, 0)
+    share = grain / (grain + lost + 1e-9) * here
+    return np.asarray(mean + share * (even - mean), np.float32)
+
+
+def _sums(values: FloatArray, radius: int) -> Doubles:
+    """Sums over the square around each pixel."""
+    sums = values.astype(np.float64)
+    for axis in (0, 1):
+        edge = [(0, 0)] * 3
+        edge[axis] = (radius + 1, radius)
+        running = np.cumsum(np.pad(sums, edge), axis=axis)
+        side, length = 2 * radius + 1, sums.shape[axis]
+        high = np.take(running, np.arange(side, side + length), axis=axis)
+        sums = high - np.take(running, np.arange(length), axis=axis)
+    return sums
