@@ -19,8 +19,10 @@ from verdigris.core.hosts.host import (
     HostMesh,
     LadderLook,
 )
+from verdigris.core.hosts.probe import Facts
 
 from .programs import start_selftest
+from .scene.facts import read_facts
 from .scene.materials import all_materials, material_warnings, read_document, require_material
 from .scene.meshes import arm_brush, objects_with, read_mesh, require_object, weight_sets
 from .scene.results import attach_result, find_result
@@ -53,6 +55,9 @@ class BlenderHost:
             "Network, and write a .usda file.",
             "Bake the file: `verdigris scene run FILE.usda`.",
         )
+
+    def facts(self) -> Facts:
+        return read_facts()
 
     def start_selftest(self, report: Path) -> None:
         start_selftest(report)

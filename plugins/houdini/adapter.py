@@ -17,10 +17,12 @@ from verdigris.core.hosts.host import (
     HostMesh,
     LadderLook,
 )
+from verdigris.core.hosts.probe import Facts
 from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.common.usd_stages import bound_meshes, listed
 from verdigris.plugins.houdini.interpreter import hython
+from verdigris.plugins.houdini.scene.facts import read_facts
 from verdigris.plugins.houdini.scene.geometry import (
     float_attributes,
     materials_of,
@@ -82,6 +84,9 @@ class HoudiniHost:
             "Append a USD ROP, switch Flatten Stage on, and write a .usda file beside the scene.",
             "Open the .usda file here, or a .mtlx file that your pipeline writes.",
         )
+
+    def facts(self) -> Facts:
+        return read_facts()
 
     def start_selftest(self, report: Path) -> None:
         start_selftest(hython(), report)

@@ -17,10 +17,12 @@ from verdigris.core.hosts.host import (
     HostMesh,
     LadderLook,
 )
+from verdigris.core.hosts.probe import Facts
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
 from verdigris.plugins.maya.scene.documents import scene_file
+from verdigris.plugins.maya.scene.facts import read_facts
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
     STAGED,
@@ -87,6 +89,9 @@ class MayaHost:
             "with USD Export as the file type and MaterialX Shading as the kind of materials.",
             "Open the .mtlx or .usda file here.",
         )
+
+    def facts(self) -> Facts:
+        return read_facts()
 
     def start_selftest(self, report: Path) -> None:
         start_selftest(mayapy(), report)

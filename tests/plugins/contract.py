@@ -6,6 +6,7 @@ A module that tests a host defines a fixture `harness` of the class below and im
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.hosts.probe import probe
 from verdigris.core.material.load.mtlx_document import parse_document
 
 # pytest finds these in the modules that import them
@@ -32,6 +34,7 @@ __all__ = [
     "test_the_file_of_the_scene_is_known",
     "test_the_host_implements_the_protocol",
     "test_the_identity_of_a_material_is_stable_and_a_missing_one_is_an_error",
+    "test_the_probe_is_quick_and_changes_nothing",
     "test_the_steps_of_an_export_by_hand_are_sentences",
     "test_warnings_of_a_scene_are_lines_and_the_manual_is_there",
 ]
@@ -195,3 +198,17 @@ def test_the_steps_of_an_export_by_hand_are_sentences(harness):
 
 def test_the_file_of_the_scene_is_known(harness):
     assert harness.host.scene_file() == harness.scene
+
+
+def test_the_probe_is_quick_and_changes_nothing(harness):
+    before = harness.snapshot()
+    probe(harness.host)
+    began = time.process_time()
+    found = probe(harness.host)
+    assert time.process_time() - began < 0.2
+    assert harness.snapshot() == before
+    assert found.host == harness.host.name and found.interpreter
+    facts = vars(found.facts).values()
+    assert not [text for group in facts for text in group.values() if "unknown" in text]
+    assert all(": " in why or " no " in why or "not" in why for why in found.off.values())
+    assert "Bake" in found.features and "writable" in found.folders.values()

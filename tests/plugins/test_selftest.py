@@ -137,11 +137,13 @@ def test_the_first_material_is_baked_attached_and_read_back():
 
     report = walk(bake=bake)
     assert report.passed, failures(report)
-    assert report.baked["device"] and report.baked["python"] and report.baked["steps"] == 60
-    assert [step.name for step in report.steps][-3:] == [
+    assert report.baked["device"] and report.baked["python"] and report.baked["steps"] == "60"
+    assert report.probe.worker["device"] == report.baked["device"]
+    assert [step.name for step in report.steps][-4:] == [
         "attach (gold, the bake)",
         "attached (gold, the bake)",
         "the bundle is complete",
+        "probe",
     ]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.probe import Probe
 
 PASSED, REFUSED, LEFT_OUT, FAILED = "passed", "refused", "left out", "failed"
 _LONGEST = 2000
@@ -39,10 +40,12 @@ class Report:
     host: str = ""
     python: str = sys.version.split()[0]
     system: str = platform.platform()
+    probe: Probe | None = None
+    """What is here."""
     steps: list[Step] = field(default_factory=list)
     documents: dict[str, str] = field(default_factory=dict)
     """The MaterialX text of each material that was read."""
-    baked: dict[str, Any] = field(default_factory=dict)
+    baked: dict[str, str] = field(default_factory=dict)
     """What the worker reported of the bake."""
 
     @property

@@ -18,6 +18,7 @@ from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.hosts.probe import probe
 from verdigris.plugins.common.selftest.read_back import check_document
 from verdigris.plugins.common.selftest.report import FAILED, DifferenceError, Report
 from verdigris.plugins.common.selftest.scratch import Expected, Scratch, write_images
@@ -42,6 +43,8 @@ def run_selftest(
         scratch = report.run("make the scratch scene", lambda: make_scene(Path(folder)))
         if scratch is not None:
             _Walk(report, host, scratch, Path(folder)).run(bake)
+    # at the end, as the scene has loaded plug-ins and the worker has reported its device
+    report.probe = report.run("probe", lambda: probe(host, report.baked))
     return report
 
 
@@ -125,7 +128,7 @@ class _Walk:
         baked = report.run(f"bake ({material.name})", lambda: bake(document, self._folder))
         if baked is None:
             return
-        report.baked = {**asdict(baked), "bundle": str(baked.bundle)}
+        report.baked = {name: str(value) for name, value in asdict(baked).items()}
         result = BakedResult(baked.bundle)
         self._attach(result, material, f"{material.name}, the bake")
         report.run("the bundle is complete", lambda: _check_bundle(baked.bundle))

@@ -15,8 +15,27 @@ def teach_scene(scene: Scene, teach: Any) -> None:
     """Adds the commands."""
 
     @teach
-    def about(*, version: bool = False, batch: bool = False) -> Any:
+    def about(
+        *,
+        version: bool = False,
+        batch: bool = False,
+        product: bool = False,
+        cutIdentifier: bool = False,
+    ) -> Any:
+        assert version + batch + product + cutIdentifier == 1
+        if product:
+            return "Maya 2026"
+        if cutIdentifier:
+            return "202502272012-000000"
         return "2026" if version else scene.batch
+
+    @teach
+    def help(name: str) -> str:
+        """The flags of maya-usd's export that its commands/Readme.md lists in each version."""
+        assert name == "mayaUSDExport" and scene.plugins["mayaUsdPlugin"]
+        flags = ["convertMaterialsTo", *([] if scene.has_old_usd else ["exportAssignedMaterials"])]
+        lines = [f"   -{each[:3]} -{each}" for each in flags]
+        return "\n".join([f"Synopsis: {name} [flags] [String...]", "Flags:", *lines])
 
     @teach
     def file(
@@ -210,7 +229,12 @@ def teach_scene(scene: Scene, teach: Any) -> None:
         scene.undo()
 
     @teach
-    def pluginInfo(name: str, *, query: bool, loaded: bool) -> bool:
+    def pluginInfo(name: str, *, query: bool, loaded: bool = False, version: bool = False) -> Any:
+        assert query and loaded + version == 1
+        if version:
+            if name not in scene.plugins:
+                raise RuntimeError(f"Plug-in, {name!r}, is not registered.")
+            return "0.31.0"
         return scene.plugins.get(name, False)
 
     @teach
@@ -226,8 +250,11 @@ def teach_scene(scene: Scene, teach: Any) -> None:
         cmEnabled: bool = False,
         renderingSpaceName: bool = False,
         inputSpaceNames: bool = False,
+        configFilePath: bool = False,
     ) -> Any:
-        assert query and cmEnabled + renderingSpaceName + inputSpaceNames == 1
+        assert query and cmEnabled + renderingSpaceName + inputSpaceNames + configFilePath == 1
+        if configFilePath:
+            return "<MAYA_RESOURCES>/OCIO-configs/Maya2022-default/config.ocio"
         if inputSpaceNames:
             return list(scene.input_spaces)
         return scene.has_color_management if cmEnabled else scene.rendering_space
