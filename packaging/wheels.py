@@ -11,7 +11,7 @@ from pathlib import Path
 from hosts import NEEDED, NEEDED_BY_PANEL, PINS_OF_PYTHON, SYSTEMS, HostVersion
 
 LICENCES = "THIRD_PARTY_LICENCES.txt"
-_LICENCE_WORDS = ("licen", "copying", "notice")
+LICENCE_WORDS = ("licen", "copying", "notice")
 # What pip writes about the machine and the moment. Programs in `bin` name the Python of pip.
 _OF_THE_MACHINE = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
 _PROGRAMS = ("bin", "Scripts")
@@ -62,7 +62,7 @@ def licences(packages: Path) -> str:
             for file in sorted(folder.rglob("*"))
             if file.is_file()
             and file.suffix not in (".py", ".pyi")
-            and any(word in file.name.lower() for word in _LICENCE_WORDS)
+            and any(word in file.name.lower() for word in LICENCE_WORDS)
         ]
         if not files:
             raise StageError(f"{name} {version} has no licence file: do not ship it without one")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from hosts import BLENDERS, HOSTS, SYSTEMS
 from verdigris_wheel import write_wheel
-from wheels import StageError
+from wheels import LICENCE_WORDS, StageError
 
 LOCK = Path(__file__).resolve().parent / "worker.lock"
 KEPT = LOCK.parents[1] / "build" / "wheels"
@@ -103,6 +103,8 @@ def write_lock(project: dict, lock: Path = LOCK) -> None:
             with tempfile.TemporaryDirectory(prefix="verdigris_lock_") as folder:
                 _pip_download(python, system, Path(folder), *pins)
                 files = list(Path(folder).glob("*.whl"))
+                for file in files:
+                    _require_licence(file)
                 found |= {file.name: _hash(file) for file in files}
                 size = sum(file.stat().st_size for file in files) / 1e6
                 print(f"worker_wheels: Python {python}, {system}: {size:.0f} MB", flush=True)
@@ -120,6 +122,13 @@ def _pip_download(python: str, system: str, folder: Path, *wanted: str) -> None:
             f"pip cannot download the worker's packages for Python {python} on {system}: see its "
             "message above"
         )
+
+
+def _require_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [Path(name).name.lower() for name in archive.namelist()]
+    if not any(word in name for name in names for word in LICENCE_WORDS):
+        raise StageError(f"{wheel.name} has no licence file: do not ship it without one")
 
 
 def _hash(file: Path) -> str:

@@ -27,7 +27,7 @@ from .scene.materials import live_offers
 from .scene.meshes import require_object
 from .scene.results import swap_look
 from .scene.rungs import attach_rungs
-from .worker_place import use_own_worker
+from .worker_place import naming_the_button, use_own_worker
 
 _INTERVAL = 0.2
 _PAUSE = 0.05
@@ -123,7 +123,8 @@ class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
         (name,) = unused_names([self._material.name])
         use_own_worker()
         start = Start(str(folder), name, settings.request)
-        self._job = _Running.job = BakeJob(document, painted, start)
+        with naming_the_button():
+            self._job = _Running.job = BakeJob(document, painted, start)
 
     def _end(self) -> set[str]:
         job = self._job

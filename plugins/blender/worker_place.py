@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 
+from verdigris.core.base.errors import HostError
 from verdigris.core.base.process.unpacked_worker import PLACES_VARIABLE
+from verdigris.core.base.process.worker_environment import NoWorkerError, older_version
 
 ADDON = Path(__file__).resolve().parent
 FOLDER = "worker"
@@ -33,3 +37,16 @@ def use_own_worker() -> None:
     folder = own_folder()
     if folder is not None:
         os.environ.setdefault(PLACES_VARIABLE, str(folder))
+
+
+@contextmanager
+def naming_the_button() -> Iterator[None]:
+    """In an installed add-on, a missing worker is set up by a button."""
+    try:
+        yield
+    except NoWorkerError:
+        if own_folder() is None:
+            raise
+        older = older_version()
+        why = f"the worker has version {older}" if older else "bakes need a worker"
+        raise HostError(f"{why}: press Set Up the Worker first") from None

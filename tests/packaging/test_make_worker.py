@@ -221,6 +221,10 @@ def test_a_plug_in_that_is_read_only_or_on_a_network_gets_its_worker_with_the_us
     place = program._writable([tmp_path / "share", tmp_path / "home"])
     assert place == tmp_path / "home"
     assert unpack.is_on_network(r"\\server\share\maya") and not unpack.is_on_network(r"M:\maya")
+    # DRIVE_REMOTE: Microsoft, GetDriveTypeW
+    monkeypatch.undo()
+    monkeypatch.setattr(unpack, "_kind_of_drive", {"M:": 4, "C:": 3}.get)
+    assert unpack.is_on_network(r"M:\maya") and not unpack.is_on_network(r"C:\maya")
 
 
 @pytest.mark.parametrize(

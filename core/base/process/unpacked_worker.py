@@ -140,5 +140,9 @@ def _plain_pythons() -> Iterator[Path]:
     for folder in (*([Path(maya, "bin")] if maya else ()), own.parent, base / "bin", base.parent):
         yield folder / f"mayapy{suffix}"
     yield base.parent / "bin" / f"mayapy{suffix}"
+    houdini = os.environ.get("HFS")
+    if houdini:
+        yield Path(houdini, "python", "bin", f"python{version}{suffix}")
+        yield Path(houdini, f"python{version.replace('.', '')}", f"python{suffix}")
     if own.stem.lower().startswith(_PLAIN):
         yield own

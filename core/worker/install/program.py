@@ -19,6 +19,7 @@ from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.process.unpacked_worker import (
     FOLDER,
     UnpackedWorker,
+    find_plain_python,
     places,
     user_place,
     workers_in,
@@ -31,6 +32,7 @@ from verdigris.core.worker.install.unpack import (
     remove_others,
     remove_worker,
     unpack,
+    why_too_long,
 )
 
 WHEELS = "wheels"
@@ -72,7 +74,8 @@ class Progress:
 def make(packages: Packages, wanted: Sequence[Path], progress: Progress) -> Path:
     """Sets the worker up in the first of these folders that can be written."""
     require_fit(packages)
-    place = _writable(wanted)
+    short = [each for each in wanted if not why_too_long(packages, each)]
+    place = _writable(short or wanted)
     progress.step("packages", 0.0, f"Setting up the worker in {place / packages.name}")
     with _alone(place):
         worker = unpack(packages, place, progress.step, _check)
@@ -95,7 +98,9 @@ def remove(wanted: Sequence[Path], progress: Progress) -> None:
 
 def _check(folder: Path) -> None:
     """Imports the packages of a worker in a Python of its own."""
-    command = UnpackedWorker(folder, "", "", "").command(sys.executable)
+    # what mayapy calls its own program may need what mayapy sets for it
+    python = find_plain_python() or sys.executable
+    command = UnpackedWorker(folder, "", "", "").command(python)
     try:
         done = subprocess.run(
             [*command, "-c", _WORKS],
@@ -109,11 +114,11 @@ def _check(folder: Path) -> None:
             creationflags=NO_WINDOW,
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
-        raise SetUpError(f"{sys.executable} does not start the worker: {failure}") from None
+        raise SetUpError(f"{python} does not start the worker: {failure}") from None
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         raise SetUpError(
-            f"the packages are unpacked, but do not load in {sys.executable}: "
+            f"the packages are unpacked, but do not load in {python}: "
             f"{lines[-1].strip() if lines else f'exit code {done.returncode}'}: an antivirus "
             f"program or a rule of this machine may refuse programs in {folder}: exempt it, then "
             "try again"

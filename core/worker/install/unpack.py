@@ -41,6 +41,8 @@ NEW, OLD = ".new", ".old"
 _RESERVE = 100 << 20
 # What Windows permits for a path, unless long paths are switched on.
 LONGEST_PATH = 259
+# DRIVE_REMOTE of Windows.
+_REMOTE = 4
 # Folders of a wheel's NAME.data that are installed beside its packages; programs and headers of C
 # are not needed.
 _DATA = ("purelib", "platlib")
@@ -56,7 +58,8 @@ def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], 
     if present is not None and present.packages == packages.digest and not find_damage(final):
         return final
     made = place / f"{packages.name}{NEW}"
-    _require_short(packages, final)
+    if why := why_too_long(packages, place):
+        raise SetUpError(why)
     done = _begun(made, packages)
     _require_space(packages, place, set(done))
     make_own_folder(made)
@@ -198,15 +201,17 @@ def describe_full(failure: OSError, folder: Path) -> str:
     )
 
 
-def _require_short(packages: Packages, final: Path) -> None:
-    """Refuses a folder below which Windows does not open all files."""
+def why_too_long(packages: Packages, place: Path) -> str:
+    """Why Windows would not open all files of a worker in this place; empty if it would."""
+    final = place / packages.name
     length = len(str(final)) + len(NEW) + 1 + packages.longest
-    if sys.platform == "win32" and length > LONGEST_PATH:
-        raise SetUpError(
-            f"{final} is too long for Windows: with the packages' own names, paths have {length} "
-            f"characters, and {LONGEST_PATH} are allowed: choose a shorter folder with --into "
-            "FOLDER, such as C:\\verdigris, and name it in the variable VERDIGRIS_WORKERS"
-        )
+    if sys.platform != "win32" or length <= LONGEST_PATH:
+        return ""
+    return (
+        f"{final} is too long for Windows: with the packages' own names, paths have {length} "
+        f"characters, and {LONGEST_PATH} are allowed: choose a shorter folder with --into FOLDER, "
+        "such as C:\\verdigris, and name it in the variable VERDIGRIS_WORKERS"
+    )
 
 
 def _require_space(packages: Packages, place: Path, done: set[str]) -> None:
@@ -250,5 +255,15 @@ def _write(file: Path, value: object) -> None:
 
 
 def is_on_network(folder: Path) -> bool:
-    """Whether a folder is on a network, as far as its name tells: //SERVER/SHARE on Windows."""
-    return os.fspath(folder).replace("\\", "/").startswith("//")
+    """Whether Windows has a folder on a network: //SERVER/SHARE, or a mapped drive."""
+    name = os.fspath(folder).replace("\\", "/")
+    return name.startswith("//") or (name[1:2] == ":" and _kind_of_drive(name[:2]) == _REMOTE)
+
+
+def _kind_of_drive(drive: str) -> int:
+    """What Windows calls a drive; 0 elsewhere."""
+    if sys.platform != "win32":
+        return 0
+    import ctypes
+
+    return int(ctypes.windll.kernel32.GetDriveTypeW(f"{drive}\\"))

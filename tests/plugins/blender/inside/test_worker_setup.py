@@ -12,6 +12,7 @@ import pytest
 import verdigris.plugins.blender as addon
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.process import unpacked_worker
+from verdigris.core.base.process.worker_environment import NoWorkerError
 from verdigris.plugins.blender import worker_place, worker_setup
 from verdigris.plugins.blender.worker_setup import VERDIGRIS_OT_make_worker, require_program
 
@@ -68,6 +69,21 @@ def test_a_failed_set_up_is_reported_after_its_progress(context, tmp_path, monke
     assert context.shown[-2:] == ["timer", None]
     ((kind, text),) = operator.reports
     assert kind == "ERROR" and text.endswith("slangpy is damaged")
+
+
+def test_a_missing_worker_is_set_up_by_a_button(monkeypatch, tmp_path):
+    def refuse():
+        with worker_place.naming_the_button():
+            raise NoWorkerError("make it with a command")
+
+    with pytest.raises(NoWorkerError, match="with a command"):
+        refuse()
+    monkeypatch.setattr(worker_place, "own_folder", lambda: tmp_path)
+    with pytest.raises(HostError, match="bakes need a worker: press Set Up the Worker first"):
+        refuse()
+    monkeypatch.setattr(worker_place, "older_version", lambda: "0.0.9")
+    with pytest.raises(HostError, match=r"the worker has version 0\.0\.9: press"):
+        refuse()
 
 
 def test_blender_s_own_python_runs_the_set_up():
