@@ -1,14 +1,21 @@
 """Trees with their wheels in a bare Python of each application's version. They are downloaded.
+Their workers are set up, and bake, with the network cut off.
 
 VERDIGRIS_TREES=FOLDER pytest tests/packaging/test_trees.py
 """
 
 import os
+import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from check_trees import check
-from hosts import HOSTS
+from check_trees import check, find_python
+from hosts import BY_NAME, HOSTS
+from stage import ROOT, stage
+
+from verdigris.core.base.process.unpacked_worker import FLAGS
 
 FOLDER = os.environ.get("VERDIGRIS_TREES", "")
 pytestmark = [
@@ -27,3 +34,39 @@ def test_a_tree_imports_and_its_panel_opens_in_a_bare_python(host):
     assert found["PySide6"] == offered["PySide6-Essentials"]
     if host.python == "3.11":
         assert found["numpy"] == "1.26.4"
+
+
+BAKE = """
+import subprocess, sys
+tree, material, out = sys.argv[1:]
+sys.path[:0] = [f"{tree}/scripts", f"{tree}/site-packages"]
+from verdigris.core.base.process.worker_environment import environment_for, require_worker_command
+command = [*require_worker_command(), "-m", "verdigris.core", "bake", material, "--out", out]
+command += ["--preset", "draft", "--resolution", "16", "--iterations", "20", "-q"]
+sys.exit(subprocess.run(command, env=environment_for(command)).returncode)
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare cuts the network off")
+@pytest.mark.parametrize("name", ["maya-2026", "houdini-22.0"])
+def test_a_worker_is_set_up_and_bakes_with_the_network_cut_off(name, tmp_path):
+    python = find_python(BY_NAME[name].python)
+    if python is None:
+        pytest.skip(f"there is no Python {BY_NAME[name].python} on this machine")
+    tree = stage(BY_NAME[name], Path(FOLDER).resolve() / "workers" / name)
+    shutil.rmtree(tree / "worker", ignore_errors=True)
+    material = ROOT / "examples" / "glowing_panel.mtlx"
+
+    def run_alone(*words):
+        """In a namespace without a network, and with no variable but these."""
+        environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        command = ["unshare", "-rn", python, *FLAGS, *map(str, words)]
+        assert subprocess.run(command, env=environment, check=False).returncode == 0
+
+    began = time.monotonic()
+    run_alone(tree / "make_worker.py")
+    seconds = time.monotonic() - began
+    print(f"{name}: set up in {seconds:.1f} s")
+    assert seconds < 60
+    run_alone("-c", BAKE, tree, material, tmp_path)
+    assert (tmp_path / "glowing_panel.vdg" / "runtime" / "verdigris.h").is_file()

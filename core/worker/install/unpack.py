@@ -65,8 +65,8 @@ def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], 
     make_own_folder(made)
     total, so_far = packages.unpacked or 1, 0
     for wheel in packages.wheels:
-        size = f"{wheel.unpacked / 1e6:.0f} MB" if wheel.unpacked >= 1e6 else "small"
-        tell("packages", 0.9 * so_far / total, f"Unpacking {wheel.file.split('-')[0]} ({size})")
+        size = f" ({wheel.unpacked / 1e6:.0f} MB)" if wheel.unpacked >= 1e6 else ""
+        tell("packages", 0.9 * so_far / total, f"Unpacking {wheel.file.split('-')[0]}{size}")
         if wheel.file not in done:
             _unpack_wheel(packages.folder, wheel, made)
             done.append(wheel.file)
