@@ -59,7 +59,7 @@ from verdigris.plugins.houdini.scene.stage import (
     waits_for,
 )
 from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
-from verdigris.plugins.houdini.scene.translator import translation
+from verdigris.plugins.houdini.scene.translator import discard_network, translation
 
 STAGE, NETWORK = "USD stage", "material network"
 
@@ -109,6 +109,7 @@ class HoudiniHost:
         if self.scene_file() is None:
             raise HostError("the scene is not saved: save it first")
         try:
+            discard_network()
             hou.hipFile.save()
         except hou.OperationFailed as failure:
             raise HostError(f"Houdini cannot save {self.scene_file()}: {failure}") from None

@@ -6,7 +6,7 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT
-from verdigris.plugins.houdini.scene.geometry import display_node
+from verdigris.plugins.houdini.scene.geometry import display_node, geometry_of
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
 
 BRUSH = "attribpaint"
@@ -22,7 +22,7 @@ def start_brush(container: hou.OpNode, weight_set: str) -> None:
     """Starts the brush on the weights of an object. Creates weights if there are none."""
     refuse_locked(container)
     shown = display_node(container)
-    exists = shown.geometry().findPointAttrib(weight_set) is not None
+    exists = geometry_of(container).findPointAttrib(weight_set) is not None
     viewer = hou.ui.paneTabOfType(hou.paneTabType.SceneViewer)
     with undo_step("Verdigris weights"):
         brush = shown if exists and shown.type().name() == BRUSH else None

@@ -47,6 +47,14 @@ def require_network() -> hou.Node:
     return network
 
 
+def discard_network() -> None:
+    """Removes the hidden network, before a program saves the scene."""
+    network = hou.node(f"{_PLACE}/{TRANSLATOR}")
+    if network is not None:
+        with hou.undos.disabler():
+            network.destroy()
+
+
 def _require_library() -> hou.LopNode:
     network = require_network()
     library = network.node(_LIBRARY)
