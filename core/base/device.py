@@ -10,6 +10,7 @@ import atexit
 import gc
 import os
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -45,6 +46,8 @@ _SHADER_CACHE_BYTES = 512 << 20
 # Sets of kernels that are cached for networks, and for materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
+# Submissions that may wait for the device: enough to keep it busy.
+_MOST_UNDER_WAY = 64
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the GPU, or Mesa's lavapipe 25 or newer for the CPU "
     "(on Debian, run python3 packaging/bootstrap.py setup)"
@@ -72,6 +75,7 @@ class Device:
     """Threads of a software device in this process, where the system numbers threads."""
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """Objects that users of the device keep until it is closed, by their own keys."""
+    _under_way: deque[int] = field(default_factory=deque, repr=False, compare=False)
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -141,15 +145,27 @@ class Device:
     ) -> None:
         """Runs or records a kernel with global variables and with arguments of its entry point.
         This builds its pipeline, which can fail."""
+        own = self.gpu.create_command_encoder() if encoder is None else None
         try:
             kernel.dispatch(
-                [threads, 1, 1], vars=dict(variables), command_encoder=encoder, **arguments
+                [threads, 1, 1], vars=dict(variables), command_encoder=own or encoder, **arguments
             )
+            if own is not None:
+                self.submit(own)
         except RuntimeError as failure:
             raise DeviceError(
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
                 "compiler unable to take this graph; try another with --device"
             ) from failure
+
+    def submit(self, encoder: slangpy.CommandEncoder) -> int:
+        """Submits recorded commands. Waits for older ones while many are under way: the memory that
+        each of them needs is kept for later ones, and never returned."""
+        submission = self.gpu.submit_command_buffer(encoder.finish())
+        self._under_way.append(submission)
+        while len(self._under_way) > _MOST_UNDER_WAY:
+            self.wait_for(self._under_way.popleft())
+        return submission
 
     def new_buffer(self, values: NDArray[Any], stride: int = 0) -> slangpy.Buffer:
         """A buffer that kernels read and write, with a copy of these values. Double floats become

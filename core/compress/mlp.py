@@ -69,7 +69,7 @@ class Program:
     def clear(self, buffer: spy.Buffer) -> None:
         encoder = self.device.gpu.create_command_encoder()
         encoder.clear_buffer(buffer)
-        self.device.gpu.submit_command_buffer(encoder.finish())
+        self.device.submit(encoder)
 
 
 def read(buffer: spy.Buffer, *shape: int, kind: type = np.float32) -> NDArray[Any]:

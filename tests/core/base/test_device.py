@@ -233,3 +233,35 @@ def test_slangpy_is_loaded_without_torch_and_torch_can_be_loaded_later(tmp_path)
     command = [sys.executable, "-c", code]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert told.stdout.split("\n")[:2] == ["then", "torch is loaded"]
+
+
+SLOW = """
+RWStructuredBuffer<float> gFound;
+
+[shader("compute")]
+[numthreads(64, 1, 1)]
+void slow(uint3 thread : SV_DispatchThreadID)
+{
+    float sum = 0;
+    for (int i = 0; i < 200; i++)
+        sum += sin(sum + i);
+    gFound[thread.x] = sum;
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts mappings as Linux tells them")
+def test_many_dispatches_keep_the_memory_of_a_few(monkeypatch):
+    """Each dispatch that waits for the device takes memory, which is kept for later ones."""
+    monkeypatch.setattr("verdigris.core.base.device._MOST_UNDER_WAY", 8, raising=False)
+    device, most = open_device("software"), 0
+    kernels, found = device.new_kernels(), device.new_space(4096)
+    kernel = kernels.get((Source("slow", SLOW),), "slow")
+    device.gpu.wait_for_idle()
+    before = len(Path("/proc/self/maps").read_text().splitlines())
+    for number in range(200):
+        device.dispatch(kernel, 4096, {"gFound": found})
+        if number == 0:
+            device.gpu.wait_for_idle()
+        most = max(most, len(Path("/proc/self/maps").read_text().splitlines()) - before)
+    assert most < 40
