@@ -9,7 +9,6 @@ swaps a folder for a link between a check and its use gains nothing.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import secrets
 import shutil
@@ -77,7 +76,7 @@ class Folder:
         if found is not None and _is_link(found):
             raise PlantedError(self.path / name, "is a link, and not a folder")
         if makes and found is not None and not stat.S_ISDIR(found.st_mode):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path / name))
+            raise PlantedError(self.path / name, "is not a folder")
         handle = None
         if _HOLDS_FOLDERS:
             flags = os.O_RDONLY | os.O_DIRECTORY | _ALWAYS

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
 # The file beside the manifest in every bundle and scene pack.
 WEIGHTS_FILE = "weights.bin"
+_links: ContextVar[list[str] | None] = ContextVar("links", default=None)
 
 
 def resolved(path: Path) -> Path:
@@ -108,9 +111,29 @@ def is_bundle_or_scene(folder: Path) -> bool:
         return False
 
 
+@contextmanager
+def noting_links() -> Iterator[list[str]]:
+    """Collects a sentence for each result that is written through a link: where it went."""
+    found: list[str] = []
+    token = _links.set(found)
+    try:
+        yield found
+    finally:
+        _links.reset(token)
+
+
+def note_link(path: Path, target: Path) -> None:
+    """Notes that a path was written, if it is a link to the target."""
+    notes = _links.get()
+    if notes is not None and target != path:
+        notes.append(f"{path}: is a link, so {target} was written")
+
+
 def write_file(path: Path, data: Content) -> None:
     """Writes a file completely or not at all. Through a link, the file behind it is written."""
-    write_own_file(check_output(path), data, path)
+    target = check_output(path)
+    write_own_file(target, data, path)
+    note_link(path, target)
 
 
 def write_own_file(path: Path, data: Content, named: Path | None = None) -> None:
@@ -144,6 +167,7 @@ def write_image(
                 "folder"
             )
         rename_file(temporary, target)
+        note_link(path, target)
     except ImageError as failure:
         message = failure.reason.replace(str(temporary), str(path))
         raise VerdigrisError(

@@ -369,9 +369,10 @@ def _bundles_in(folder: Path) -> list[Path]:
 
 
 def _free_name(folder: Path, name: str) -> Path:
-    """A path that does not exist yet. The caller holds the lock of the bundle."""
+    """A path that does not exist yet, even as a link that leads nowhere. The caller holds the lock
+    of the bundle."""
     target, number = folder / f"{name}{SUFFIX}", 1
-    while target.exists():
+    while os.path.lexists(target):
         number += 1
         target = folder / f"{name}-{number}{SUFFIX}"
     return target

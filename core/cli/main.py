@@ -31,8 +31,14 @@ class Program(Commands):
     """All commands. Each exits with 141 when the reader of its output closes the pipe."""
 
     def invoke(self, ctx: Any) -> Any:
-        with _exit_on_broken_pipe():
-            return super().invoke(ctx)
+        from verdigris.core.base.outputs import noting_links
+        from verdigris.core.cli.shared.terminal import warn
+
+        with _exit_on_broken_pipe(), noting_links() as notes:
+            result = super().invoke(ctx)
+            for note in notes:
+                warn(note)
+            return result
 
     def make_context(self, info_name: Any, args: list[str], *given: Any, **named: Any) -> Any:
         """Parses the words, and prints the help and the version."""

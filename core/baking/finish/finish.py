@@ -18,7 +18,7 @@ from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_o
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoder
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
-from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.outputs import MANIFEST_FILE, noting_links
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.history import keeper
@@ -142,9 +142,11 @@ def _put(run: Run, path: Path, exported: Exported, contents: Contents) -> Iterat
         return
     keeps = run.options.keeps_versions and first is None
     try:
-        write_bundle(path, exported, contents, keeper(path) if keeps else None)
+        with noting_links() as notes:
+            write_bundle(path, exported, contents, keeper(path) if keeps else None)
     except BundleError as failure:
         raise BundleError(f"{failure}; {_kept(run)}") from None
+    yield from map(Warning, notes)
 
 
 def _holds(path: Path, data: bytes) -> bool:

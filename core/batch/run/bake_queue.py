@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.files import PlantedError
 from verdigris.core.base.process.processor import usable_memory, usable_processors
 from verdigris.core.batch.plan.inputs import with_group
 from verdigris.core.batch.plan.plan import Choices, Planned, Work, check_bundle, make_work
@@ -127,6 +128,9 @@ class LocalEngine:
                 outcome = process.bake(placed, report, self._stop, log)
             except VerdigrisError as failure:
                 outcome = Outcome(FAILED, str(failure))
+            except PlantedError as failure:
+                why = f"{failure.path.parent}: {reason(failure)}"
+                outcome = Outcome(FAILED, f"{why}, or choose another folder")
             except OSError as failure:
                 # no log could be written, or no process started
                 why = f"{failure.filename or task.folder}: {reason(failure)}"

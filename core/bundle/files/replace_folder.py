@@ -19,6 +19,7 @@ from verdigris.core.base.outputs import (
     WEIGHTS_FILE,
     check_no_bundle,
     kind_of,
+    note_link,
     resolved,
 )
 from verdigris.core.base.text import is_of_a_device
@@ -43,6 +44,7 @@ def replace_folder(
 ) -> Path:
     """Writes a folder with a manifest. An older folder of the same kind is replaced: `dispose` gets
     it, or it is removed. Refuses to write inside another bundle."""
+    named = path
     # locked() refuses a name that is too long
     with contextlib.suppress(OSError):
         path = resolved(path) if path.is_symlink() else path
@@ -68,6 +70,7 @@ def replace_folder(
                 remove_folder(new)
         if old is not None:
             (dispose or remove_folder)(old)
+    note_link(named, path)
     return path
 
 

@@ -13,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
+from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.files import make_folders, replace_file
 from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
@@ -256,6 +257,8 @@ def _without_language(code: bytes) -> bytes:
     at = 4 * _SPIRV_HEADER
     while at < len(code):
         operation, words = struct.unpack_from("<2H", code, at)
+        if not words:
+            raise DeviceError("the shader compiler wrote no valid SPIR-V: install slangpy again")
         if operation == _OP_SOURCE:
             struct.pack_into("<I", result, at + 4, _UNKNOWN_LANGUAGE)
         at += 4 * words

@@ -186,7 +186,8 @@ def test_a_log_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
     engine.submit(work.task)
     outcome = engine.next(30).outcome
     engine.close()
-    assert outcome.text == f"{tmp_path}/logs: File exists: choose another folder"
+    remedy = "logs is not a folder: remove it, or choose another folder"
+    assert outcome.text == f"{tmp_path}: {remedy}"
 
 
 def process_of(tmp_path, name):

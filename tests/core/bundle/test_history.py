@@ -190,6 +190,22 @@ def test_what_a_linked_folder_of_versions_leads_to_is_neither_listed_nor_removed
     assert sorted(mine.rglob("*")) == before
 
 
+def test_what_lies_in_the_way_of_the_trash_is_named_or_passed(tmp_path):
+    path = tmp_path / "copper.vdg"
+    for number in range(3):
+        bake(path, str(number), baked=number)
+    history, trash = History(path), tmp_path / "copper.versions" / "trash"
+    trash.write_text("planted")
+    with pytest.raises(BundleError, match=r"copper.vdg: trash is not a folder: remove it$"):
+        history.delete(history.versions()[1])
+    trash.unlink()
+    trash.mkdir()
+    version = history.versions()[1]
+    (trash / version.folder.name).symlink_to(tmp_path / "gone")
+    assert history.delete(version).name == f"{version.name}-2.vdg"
+    assert not (tmp_path / "gone").exists()
+
+
 def test_only_versions_by_names_of_ours_are_removed(tmp_path):
     path = tmp_path / "copper.vdg"
     keep_versions(2)

@@ -56,10 +56,14 @@ def test_what_lies_elsewhere_or_is_read_by_nobody_is_written(folder, monkeypatch
     monkeypatch.chdir(folder)
     (folder / "pictures").mkdir()
     (folder / "old.png").write_bytes(b"of before")
-    for target in ("old.png", "pictures/clay_normal.png"):
+    (folder / "link.png").symlink_to("old.png")
+    for target in ("old.png", "pictures/clay_normal.png", "link.png"):
         code, _, errors = run_command([*RENDER, "-o", target, "--device", "software"])
         assert not code, errors
         assert (folder / target).read_bytes().startswith(b"\x89PNG")
+        # a link is followed, and that is said
+        said = f"verdigris: link.png: is a link, so {folder / 'old.png'} was written\n"
+        assert (said in errors) == (target == "link.png")
 
 
 def test_an_exported_decoder_replaces_files_of_its_kind_alone(folder, monkeypatch):

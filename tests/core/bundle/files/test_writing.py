@@ -14,6 +14,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError, VerdigrisError
 from verdigris.core.base.lock import locked
+from verdigris.core.base.outputs import noting_links
 from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F, formats_of
 from verdigris.core.bundle.files.read import open_bundle
@@ -137,8 +138,12 @@ def test_an_empty_folder_and_a_link_to_a_bundle_are_written_to(tmp_path):
     (tmp_path / "empty.vdg").mkdir()
     make_bundle(tmp_path / "empty.vdg", name="in the folder")
     (tmp_path / "link.vdg").symlink_to("empty.vdg")
-    make_bundle(tmp_path / "link.vdg", name="through the link")
-    assert (tmp_path / "link.vdg").is_symlink()
+    with noting_links() as notes:
+        make_bundle(tmp_path / "link.vdg", name="through the link")
+        make_bundle(tmp_path / "plain.vdg")
+    link, empty = tmp_path / "link.vdg", tmp_path / "empty.vdg"
+    assert notes == [f"{link}: is a link, so {empty} was written"]
+    assert link.is_symlink()
     assert open_bundle(tmp_path / "empty.vdg").manifest.name == "through the link"
 
 

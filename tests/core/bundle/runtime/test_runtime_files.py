@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.bundle.runtime.device_materials import RECORD
@@ -104,6 +104,12 @@ def test_spirv_names_no_language_that_a_validator_may_not_know(files, name):
         if operation == OP_SOURCE
     ]
     assert languages == [0]
+
+
+def test_an_operation_of_no_words_ends_no_loop_but_is_an_error():
+    damaged = struct.pack("<7I", 0x07230203, 0x10300, 0, 8, 0, 3, 0)
+    with pytest.raises(DeviceError, match="the shader compiler wrote no valid SPIR-V"):
+        runtime._without_language(damaged)
 
 
 @pytest.mark.parametrize(
