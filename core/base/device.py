@@ -161,7 +161,7 @@ class Device:
     def submit(self, encoder: slangpy.CommandEncoder) -> int:
         """Submits recorded commands. Waits for older ones while many are under way: the memory that
         each of them needs is kept for later ones, and never returned."""
-        submission = self.gpu.submit_command_buffer(encoder.finish())
+        submission = int(self.gpu.submit_command_buffer(encoder.finish()))
         self._under_way.append(submission)
         while len(self._under_way) > _MOST_UNDER_WAY:
             self.wait_for(self._under_way.popleft())
