@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from verdigris.core.hosts.host import (
     ShaderLook,
     ShaderTexture,
 )
+from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.material.usd.network import version_numbers
 from verdigris.core.material.usd.read_network import DEFAULT_VERSION, VERSION_ATTRIBUTE
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, find_signature
@@ -37,10 +39,12 @@ if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
 LOOK_SET, SOURCE, BAKED = "look", "source", "baked"
+LAYER_SUFFIX = ".looks.usda"
 BUNDLE_ATTRIBUTE = "verdigris:bundle"
 _GRAPH = "verdigris_look"
 _CLASSES = "/_verdigris_looks"
 _UV_SET = "st"
+_REPORT = "ladder.json"
 # Outputs of a material: for preview surfaces, and for MaterialX with Karma's own.
 _PREVIEW_OUTPUT = "surface"
 _MATERIALX_OUTPUTS = ("mtlx:surface", "kma:surface")
@@ -74,6 +78,20 @@ class StageLook:
     """Flattened textures by kind."""
     shader: ShaderLook | None = None
     """A fitted surface shader for renderers of MaterialX; without it they get the textures."""
+
+
+def look_of(bundle: Path) -> StageLook:
+    """What lies beside a bundle: flattened textures, and the fitted shader of the ladder that wrote
+    the bundle."""
+    named = {kind: bundle.with_name(f"{bundle.stem}_{kind}.png") for kind in _PREVIEW_INPUTS}
+    textures = {kind: path for kind, path in named.items() if path.is_file()}
+    report = bundle.parent / _REPORT
+    with suppress(HostError):
+        ladder = read_look(report) if report.is_file() else None
+        if ladder is not None and ladder.result is not None and ladder.result.bundle == bundle:
+            fitted = (each.shader for each in ladder.rungs if each.shader is not None)
+            return StageLook(bundle, textures or ladder.result.textures, next(fitted, None))
+    return StageLook(bundle, textures)
 
 
 def write_looks(stage: Usd.Stage, looks: Mapping[str, StageLook], file: Path) -> tuple[str, ...]:
@@ -250,6 +268,9 @@ class _Look:
         found["mtlx"] = self._define_shader(shader)
         return {"preview": found["mtlx"], **found}
 
+    def _uv_set(self) -> str:
+        return (self.look.shader.uv_set if self.look.shader else "") or _UV_SET
+
     def _shader(self, name: str, definition: str) -> Any:
         from pxr import UsdShade
 
@@ -263,7 +284,7 @@ class _Look:
         types = Sdf.ValueTypeNames
         surface = self._shader("preview", "UsdPreviewSurface")
         reader = self._shader("preview_uv", "UsdPrimvarReader_float2")
-        reader.CreateInput("varname", types.String).Set(_UV_SET)
+        reader.CreateInput("varname", types.String).Set(self._uv_set())
         place = reader.CreateOutput("result", types.Float2)
         for kind, file in self.look.textures.items():
             if kind not in _PREVIEW_INPUTS:
@@ -314,6 +335,11 @@ class _Look:
         file.Set(self._asset(texture.file))
         if texture.is_colour:
             file.GetAttr().SetColorSpace("srgb_texture")
+        if self._uv_set() != _UV_SET:
+            place = self._shader("materialx_uv", "ND_geompropvalue_vector2")
+            place.CreateInput("geomprop", Sdf.ValueTypeNames.String).Set(self._uv_set())
+            uv = place.CreateOutput("out", Sdf.ValueTypeNames.Float2)
+            image.CreateInput("texcoord", Sdf.ValueTypeNames.Float2).ConnectToSource(uv)
         fed = image.CreateOutput("out", Sdf.ValueTypeNames.Find(type_in_usd(read)))
         if is_grey:
             node = self._shader(f"materialx_{name}_grey", "ND_convert_float_color3")

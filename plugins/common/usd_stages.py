@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.mesh_values import find_weights, weight_names
 from verdigris.core.hosts.host import HostMesh
+from verdigris.core.hosts.look_layer import LAYER_SUFFIX, look_of, write_looks
 from verdigris.core.material.usd.usdshade import convert, has_surface
 
 if TYPE_CHECKING:
@@ -74,6 +76,44 @@ def bound_meshes(stage: Any, material: str) -> list[str]:
 def shared_path(prim: Any) -> str:
     """The path of a prim, or of the prim that it shares with other instances."""
     return str((prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim).GetPath())
+
+
+def write_looks_of(stage: Any, bundles: Mapping[str, str], name: str) -> tuple[Path, list[str]]:
+    """Writes the layer with the looks of these bundles, by the paths of their materials on a stage,
+    beside the first bundle. `name` is that of the stage. Returns it with the shown materials."""
+    places = {path: Path(bundle) for path, bundle in bundles.items() if stage.GetPrimAtPath(path)}
+    looks = {path: look_of(bundle) for path, bundle in places.items() if bundle.exists()}
+    shown = [path for path, look in looks.items() if look.textures or look.shader]
+    if not shown:
+        raise HostError(
+            f"{name}: no baked look for its materials: bake with Textures for the viewport (More "
+            "settings)"
+        )
+    layer = looks[shown[0]].bundle.with_name(f"{name}{LAYER_SUFFIX}")
+    write_looks(stage, looks, layer)
+    return layer, shown
+
+
+def layers_of_looks(stage: Any) -> list[str]:
+    """The layers of looks that are shown over a stage."""
+    return [each for each in stage.GetSessionLayer().subLayerPaths if each.endswith(LAYER_SUFFIX)]
+
+
+def show_layer(stage: Any, layer: Path) -> None:
+    """Shows a layer over a stage, whose files stay as they are."""
+    from pxr import Sdf
+
+    # one that was written again has been read before
+    opened = Sdf.Layer.FindOrOpen(layer.as_posix())
+    opened.Reload(True)
+    stage.GetSessionLayer().subLayerPaths.insert(0, layer.as_posix())
+
+
+def hide_layers(stage: Any) -> None:
+    """Takes all layers of looks away from a stage."""
+    paths = stage.GetSessionLayer().subLayerPaths
+    for each in layers_of_looks(stage):
+        paths.remove(each)
 
 
 def require_mesh(stage: Any, path: str, where: str) -> Any:

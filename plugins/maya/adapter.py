@@ -51,6 +51,7 @@ from verdigris.plugins.maya.scene.results import (
     place_of_result,
     result_text,
     show_looks,
+    switch_stages,
 )
 from verdigris.plugins.maya.scene.stacks import bare_materials
 from verdigris.plugins.maya.scene.stages import (
@@ -235,12 +236,16 @@ class MayaHost:
     def switch_look(self, materials: Sequence[HostMaterial]) -> str:
         """Displays the baked looks of materials, or the materials again. Returns what it did."""
         BRUSH.stop()
+        said = switch_stages(materials)
+        materials = [each for each in materials if each.source != STAGED]
         shown = [material for material in materials if is_look_shown(material)]
         if shown:
             hide_looks(shown)
-            return f"The materials are shown again: {', '.join(each.name for each in shown)}"
-        names = show_looks({material: self.meshes(material) for material in materials})
-        return f"Baked looks are shown: {', '.join(names)}"
+            said.append(f"The materials are shown again: {', '.join(each.name for each in shown)}")
+        elif materials or not said:
+            names = show_looks({material: self.meshes(material) for material in materials})
+            said.append(f"Baked looks are shown: {', '.join(names)}")
+        return "; ".join(said)
 
     def require_material_of(self, node: str) -> HostMaterial:
         """The material of a shader, a shading group or a stack."""

@@ -8,11 +8,16 @@ from pathlib import Path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.batch.plan.plan import Plan, bundle_of
-from verdigris.core.flatten.viewport import texture_paths
-from verdigris.core.hosts.look_layer import StageLook, write_looks, write_stage_with_looks
+from verdigris.core.hosts.look_layer import (
+    LAYER_SUFFIX,
+    StageLook,
+    look_of,
+    write_looks,
+    write_stage_with_looks,
+)
 from verdigris.core.material.usd.open_stage import open_stage
 
-LAYER_SUFFIX, STAGE_SUFFIX = ".looks.usda", ".baked.usda"
+_STAGE_SUFFIX = ".baked.usda"
 
 
 def write_looks_of(plan: Plan) -> Iterator[str]:
@@ -22,9 +27,7 @@ def write_looks_of(plan: Plan) -> Iterator[str]:
     for each in plan.materials:
         bundle = bundle_of(each.entry, plan.scene.out)
         if each.entry.stage and (bundle / MANIFEST_FILE).is_file():
-            paths = texture_paths(bundle)
-            textures = {kind: path for kind, path in paths.items() if path.is_file()}
-            found = dict.fromkeys(each.entry.prims, StageLook(bundle, textures))
+            found = dict.fromkeys(each.entry.prims, look_of(bundle))
             looks.setdefault(each.entry.stage, {}).update(found)
     taken: set[str] = set()
     for name, of_stage in looks.items():
@@ -33,7 +36,7 @@ def write_looks_of(plan: Plan) -> Iterator[str]:
         while stem.lower() in taken:
             stem, number = f"{stage.stem}-{number}", number + 1
         taken.add(stem.lower())
-        layer, shown = out / f"{stem}{LAYER_SUFFIX}", out / f"{stem}{STAGE_SUFFIX}"
+        layer, shown = out / f"{stem}{LAYER_SUFFIX}", out / f"{stem}{_STAGE_SUFFIX}"
         try:
             notes = write_looks(open_stage(stage).stage, of_stage, layer)
             write_stage_with_looks(stage, layer, shown)

@@ -12,7 +12,7 @@ from verdigris.core.hosts.host import HostMaterial
 from verdigris.plugins.maya.scene.assignments import assign, assignment_of, put_back, read_former
 from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, STAGED, engines_of, node_of
 from verdigris.plugins.maya.scene.nodes import surface_of, text_of, undo_step
-from verdigris.plugins.maya.scene.stages import split_item
+from verdigris.plugins.maya.scene.stages import split_item, switch_staged_looks
 from verdigris.plugins.maya.scene.viewport import viewport_engine
 
 RESULT_ATTRIBUTE = "verdigrisBundle"
@@ -56,6 +56,13 @@ def _results(stack: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise HostError(f"{stack}: the attribute {RESULTS_ATTRIBUTE!r} is damaged: delete it")
     return found
+
+
+def switch_stages(materials: Sequence[HostMaterial]) -> list[str]:
+    """Shows the baked looks of the stages of these materials, or their source. Returns what it
+    did."""
+    shapes = dict.fromkeys(node_of(each) for each in materials if each.source == STAGED)
+    return [switch_staged_looks(shape, _results(shape)) for shape in shapes]
 
 
 def is_look_shown(material: HostMaterial) -> bool:

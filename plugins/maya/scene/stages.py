@@ -6,8 +6,9 @@ selection: `|stage1|stageShape1,/mtl/gold`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import HostError
@@ -16,10 +17,14 @@ from verdigris.core.material.usd.usdshade import list_materials
 from verdigris.plugins.common.usd_stages import (
     bound_meshes,
     find_problem,
+    hide_layers,
+    layers_of_looks,
     mesh_of_stage,
     meshes_by_material,
     shared_path,
+    show_layer,
     weight_sets_of,
+    write_looks_of,
 )
 from verdigris.plugins.maya.scene.documents import convert_from_stage
 from verdigris.plugins.maya.scene.nodes import of_type, parent_of, require_node
@@ -118,6 +123,19 @@ def staged_weight_sets(item: str) -> tuple[str, ...]:
     """The names of primvars of a mesh that can be painted weights."""
     shape, path = split_item(item)
     return weight_sets_of(stage_of(shape), path, shape)
+
+
+def switch_staged_looks(shape: str, bundles: Mapping[str, str]) -> str:
+    """Shows the looks of these bundles over a stage, or the source again. Returns what it did."""
+    stage = stage_of(shape)
+    if layers_of_looks(stage):
+        hide_layers(stage)
+        return f"The materials of {shape} are shown again"
+    name = Path(stage.GetRootLayer().realPath).stem or shape.rpartition("|")[2].replace(":", "_")
+    layer, shown = write_looks_of(stage, bundles, name)
+    show_layer(stage, layer)
+    names = ", ".join(path.rpartition("/")[2] for path in shown)
+    return f"Baked looks are shown: {names}. To keep them, put {layer} in the stage's sublayers"
 
 
 def is_item_selected(item: str, selected: set[str]) -> bool:

@@ -127,13 +127,10 @@ def test_the_layer_is_valid_and_the_baked_material_compiles(show, tmp_path):
     validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
     for checked in (stage, Usd.Stage.Open(str(tmp_path / "baked" / "show.looks.usda"))):
         found = UsdValidation.ValidationContext(validators).Validate(checked)
-        said = {each.GetName(): each.GetMessage() for each in found}
+        said = [f"{each.GetName()}: {each.GetMessage()}" for each in found]
         # a layer has no prim to reference by default, and usd-core has no nodes of MaterialX
-        said.pop("MissingDefaultPrim", None)
-        assert "'ND_standard_surface" in said.pop(
-            "MissingShaderIdInRegistry", "'ND_standard_surface"
-        )
-        assert said == {}
+        expected = "MissingDefaultPrim", "MissingShaderIdInRegistry: shaderId 'ND_"
+        assert [each for each in said if not each.startswith(expected)] == []
     for path in PATHS:
         found = convert(stage, path)
         loaded = parse_document(found.text)

@@ -107,6 +107,39 @@ def test_a_result_is_noted_at_the_shape_and_found_after_a_rename(staged, maya, t
     assert staged.identity(renamed).endswith(" ,/plate/mtl/standardSurface2SG")
 
 
+def test_the_look_is_shown_by_a_layer_over_the_stage(staged, maya, tmp_path):
+    from pxr import UsdShade
+
+    gold = gold_of(staged)
+    stage = maya.stages[SHAPE]
+
+    def shown():
+        material = UsdShade.Material(stage.GetPrimAtPath(gold.key.partition(",")[2]))
+        return str(material.ComputeSurfaceSource("mtlx")[0].GetPath())
+
+    source, saved = shown(), (tmp_path / "show.usda").read_text()
+    bundle = tmp_path / "gold.vdg"
+    staged.attach(gold, BakedResult(bundle))
+    with pytest.raises(HostError, match="no baked look for its materials: bake with Textures"):
+        staged.switch_look([gold])
+    bundle.mkdir()
+    (tmp_path / "gold_base_color.png").write_bytes(b"")
+    said = staged.switch_look([gold])
+    layer = tmp_path / "show.looks.usda"
+    assert said == (
+        "Baked looks are shown: standardSurface2SG. To keep them, put "
+        f"{layer} in the stage's sublayers"
+    )
+    assert shown().endswith("standardSurface2SG/verdigris_look/materialx")
+    assert staged.switch_look([gold]) == f"The materials of {SHAPE} are shown again"
+    assert shown() == source and (tmp_path / "show.usda").read_text() == saved
+    # a second bake is seen at once
+    (tmp_path / "gold_roughness.png").write_bytes(b"")
+    staged.switch_look([gold])
+    look = stage.GetPrimAtPath(f"{gold.key.partition(',')[2]}/verdigris_look/preview_roughness")
+    assert look.IsValid()
+
+
 def test_a_shape_without_a_stage_is_a_warning_and_hides_nothing(staged, maya):
     maya.stages.clear()
     assert [each for each in staged.materials() if each.source == "USD stage"] == []
