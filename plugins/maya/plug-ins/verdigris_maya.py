@@ -39,7 +39,10 @@ def initializePlugin(plugin):  # noqa: N802 - Maya calls this name
 
 
 def uninitializePlugin(plugin):  # noqa: N802 - Maya calls this name
+    from verdigris.plugins.maya.scene.changes import CHANGES
+
     om.MFnPlugin(plugin).deregisterCommand(COMMAND)
+    CHANGES.forget()
     if not cmds.about(batch=True):
         from verdigris.plugins.maya import docked_panel, menus
         from verdigris.plugins.maya.menus import SHELF_OF_MAYA

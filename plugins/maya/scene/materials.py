@@ -9,7 +9,7 @@ from maya import cmds
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene.documents import export_native
+from verdigris.plugins.maya.scene.exports import export_native
 from verdigris.plugins.maya.scene.networks import read_nodes, require_shader, shader_to_read
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (

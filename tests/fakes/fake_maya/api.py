@@ -48,8 +48,11 @@ def make_open_maya(scene: Scene) -> StrictModule:
         def getDagPath(self, index: int) -> MDagPath:
             return MDagPath(self._names[index])
 
+        def getDependNode(self, index: int) -> MObject:
+            return MObject(self._names[index])
+
     class MObject:
-        def __init__(self, name: str) -> None:
+        def __init__(self, name: str = "") -> None:
             self.node = name
 
     class MFnDependencyNode:
@@ -65,6 +68,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
             if node["type"] != "mesh":
                 raise RuntimeError("(kInvalidParameter): Object is incompatible with this method")
             self._name = path.name
+            scene.evaluated.append(path.name)
             self._data = node["attributes"]["mesh"]
 
         def getVertices(self) -> Any:
@@ -150,7 +154,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
     class MSceneMessage(MMessage):
         kBeforeSave, kAfterSave = "kBeforeSave", "kAfterSave"
         kBeforeExport, kAfterExport = "kBeforeExport", "kAfterExport"
-        kAfterOpen, kAfterNew = "kAfterOpen", "kAfterNew"
+        kAfterOpen, kAfterNew, kAfterImport = "kAfterOpen", "kAfterNew", "kAfterImport"
         kMayaExiting = "kMayaExiting"
         # MSceneMessage, Maya's API reference: "Called prior to File > New operation, allows user to
         # cancel action". Autodesk/maya-usd, MayaEventManager.cpp adds both as check callbacks
@@ -172,7 +176,32 @@ def make_open_maya(scene: Scene) -> StrictModule:
             scene.callbacks[number] = (kind, action)
             return number
 
+    # Each change of the scene reaches each of these, of whatever kind it is.
+    class MDGMessage(MMessage):
+        @staticmethod
+        def addConnectionCallback(action: Any) -> int:
+            return MSceneMessage.addCallback("change", action)
+
+        @staticmethod
+        def addNodeAddedCallback(action: Any, kind: str) -> int:
+            return MSceneMessage.addCallback("change", action)
+
+        @staticmethod
+        def addNodeRemovedCallback(action: Any, kind: str) -> int:
+            return MSceneMessage.addCallback("change", action)
+
+    class MNodeMessage(MMessage):
+        @staticmethod
+        def addNameChangedCallback(node: MObject, action: Any) -> int:
+            return MSceneMessage.addCallback("change", action)
+
+        @staticmethod
+        def addAttributeChangedCallback(node: MObject, action: Any) -> int:
+            scene.find(node.node)
+            return MSceneMessage.addCallback("change", action)
+
     om.MMessage, om.MSceneMessage = MMessage, MSceneMessage  # type: ignore[attr-defined]
+    om.MDGMessage, om.MNodeMessage = MDGMessage, MNodeMessage  # type: ignore[attr-defined]
 
     class MPxCommand:
         pass

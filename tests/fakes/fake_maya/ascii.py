@@ -23,6 +23,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _IN_TREE = ("transform", "joint", "materialxStack")
 # Nodes of every scene (Autodesk, Maya Help: default nodes).
 _DEFAULTS = {
+    "|persp": "transform",
     "initialShadingGroup": "shadingEngine",
     "initialParticleSE": "shadingEngine",
     "lambert1": "lambert",

@@ -238,9 +238,9 @@ def teach_attributes(scene: Scene, teach: Any) -> None:
         return bool(source) if isDestination else bool(targets)
 
     @teach
-    def listHistory(node: str, *, pruneDagObjects: bool = False) -> list[str]:
-        """The node and all that feeds it, the nearest first."""
-        found = [scene.find(node)]
+    def listHistory(*nodes: str, pruneDagObjects: bool = False) -> list[str]:
+        """The nodes and all that feeds them, the nearest first."""
+        found = [scene.find(node) for node in nodes]
         for each in found:
             for _, other in connected(each, True, False):
                 above = other.partition(".")[0]

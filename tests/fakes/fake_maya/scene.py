@@ -38,6 +38,7 @@ class Scene:
         self.saved: list[Any] = []
         self.references: dict[str, bool] = {}
         self.batch = False
+        self.time = 1.0
         self.up_axis = "y"
         self.selection: list[str] = []
         self.namespace = ""
@@ -55,6 +56,10 @@ class Scene:
         self.has_color_management = True
         self.stages: dict[str, Any] = {}
         self.exports: list[Any] = []
+        self.evaluated: list[str] = []
+        """The meshes whose geometry was evaluated, once for each time."""
+        self.opened: list[str] = []
+        """The textures that an export has opened."""
         self.current_references: dict[str, str] = {}
         self.unknown: list[str] = []
         """Attributes of a scene that the table of node types lacks."""
@@ -88,6 +93,7 @@ class Scene:
         """Called before each change."""
         if name in self.refuses:
             raise RuntimeError(f"{name} failed")
+        self.report("change")
         if not self.has_undo:
             return
         if self.chunk is None:
@@ -98,6 +104,7 @@ class Scene:
     def undo(self) -> None:
         if not self.undo_stack:
             raise RuntimeError("There are no more commands to undo.")
+        self.report("change")
         _, state = self.undo_stack.pop()
         self.selection, self.nodes, self.connections, self.members = state
 
@@ -255,6 +262,11 @@ class Scene:
         for ends in self.connections.items():
             paths += [end.partition(".")[2] for end in ends if end.partition(".")[0] == node]
         return sorted({int(found[1]) for each in paths if (found := begins.match(each))})
+
+    @staticmethod
+    def file_rule(path: str) -> str:
+        """The colour space that the file rules choose."""
+        return "ACEScg" if path.endswith(".exr") else "sRGB"
 
     def kinds(self) -> set[str]:
         """The node types that Maya knows: those of the table, of plug-ins, and of the scene."""

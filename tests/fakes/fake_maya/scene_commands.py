@@ -229,6 +229,10 @@ def teach_scene(scene: Scene, teach: Any) -> None:
         scene.undo()
 
     @teach
+    def currentTime(*, query: bool) -> float:
+        return scene.time
+
+    @teach
     def pluginInfo(name: str, *, query: bool, loaded: bool = False, version: bool = False) -> Any:
         assert query and loaded + version == 1
         if version:
@@ -261,4 +265,4 @@ def teach_scene(scene: Scene, teach: Any) -> None:
 
     @teach
     def colorManagementFileRules(*, evaluate: str) -> str:
-        return "ACEScg" if evaluate.endswith(".exr") else "sRGB"
+        return scene.file_rule(evaluate)

@@ -92,7 +92,7 @@ def test_a_shader_without_a_mesh_is_exported_too(maya, tmp_path):
     add_native(maya, [])
     found = export(host, "standardSurface2")
     assert "standard_surface" in found.text
-    assert maya.exports == [([], False)]
+    assert maya.exports == [(["|persp"], False)], "no mesh is evaluated for it"
 
 
 def test_an_old_maya_usd_exports_assigned_shaders_only(maya, tmp_path):

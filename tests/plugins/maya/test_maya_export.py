@@ -1,0 +1,143 @@
+"""Maya's own shaders through the export of maya-usd, whose names and writers the fake follows."""
+
+import importlib
+
+import pytest
+from fake_maya.usd_export import material_name
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.material.load.mtlx_document import parse_document
+
+from ..hosts import by_name
+from .scenes import DATA, SHAPE, open_scene
+
+
+@pytest.mark.parametrize(
+    ("engine", "shader", "name"),
+    [
+        # `getMaterialName` in Autodesk/maya-usd, shadingModeExporterContext.cpp
+        ("standardSurface2SG", "standardSurface2", "standardSurface2SG"),
+        ("standardSurface2SG", "gold", "goldSG"),
+        ("lambert3SG", "gold2", "gold2SG"),
+        ("lambert3SG", "wall:gold", "wall:goldSG"),
+        ("standardSurface2SG", "lambert7", "standardSurface2SG"),
+        ("goldSG", "paint", "goldSG"),
+        ("car:lambert2SG", "car:rubber", "car:lambert2SG"),
+    ],
+)
+def test_a_material_is_named_after_a_renamed_shader_whose_group_was_not(engine, shader, name):
+    assert material_name(engine, shader) == name
+
+
+def add_shader(maya, engine, shader, kind="lambert", members=(SHAPE,), **attributes):
+    maya.add(shader, kind, **attributes)
+    maya.add(engine, "shadingEngine")
+    maya.connections[f"{engine}.surfaceShader"] = f"{shader}.outColor"
+    maya.members[engine] = list(members)
+
+
+# A lambert is a surface that MaterialX has only from Maya's definitions.
+GREEN = {"diffuseColor": (0.25, 0.5, 0.125)}
+
+
+@pytest.mark.parametrize(
+    ("engine", "shader"),
+    [
+        ("usdPreviewSurface2SG", "gold"),
+        ("usdPreviewSurface2SG", "wall:gold"),
+        ("car:usdPreviewSurface1SG", "car:gold"),
+        ("ownGroup", "gold"),
+    ],
+)
+def test_a_renamed_shader_is_read_whatever_its_group_is_called(maya, engine, shader):
+    host = open_scene(maya, "stack.ma")
+    # another shader in a group whose name the first material gets
+    add_shader(maya, "other:goldSG", "other:paint", "usdPreviewSurface", diffuseColor=(1, 0, 0))
+    add_shader(maya, engine, shader, "usdPreviewSurface", **GREEN)
+    found = host.document(by_name(host, shader))
+    loaded = parse_document(found.text, found.search)
+    loaded.check(loaded.require_material(found.material))
+    assert "0.25, 0.5, 0.125" in found.text and "1, 0, 0" not in found.text
+
+
+def feed_normal(maya, shader):
+    """A normal map, as Maya's own button for a normal makes it."""
+    maya.add("picture", "file", fileTextureName=(DATA / "plain.png").as_posix())
+    maya.add("relief", "bump2d", bumpInterp=1)
+    maya.connections["relief.bumpValue"] = "picture.outAlpha"
+    maya.connections[f"{shader}.normal"] = "relief.outNormal"
+
+
+def test_a_node_that_the_export_skips_is_named(maya):
+    host = open_scene(maya, "stack.ma")
+    add_shader(maya, "goldSG", "gold", "usdPreviewSurface", **GREEN)
+    feed_normal(maya, "gold")
+    notes = host.document(by_name(host, "gold")).notes
+    assert notes[:1] == (
+        "maya-usd does not export relief (bump2d): its effect on the material is missing",
+    )
+
+
+def test_a_shader_that_maya_usd_does_not_know_is_refused_with_the_way_around(maya):
+    host = open_scene(maya, "stack.ma")
+    add_shader(maya, "glassSG", "glass", "anisotropic")
+    with pytest.raises(HostError, match=r"does not export glass \(anisotropic\): .* \.mtlx"):
+        host.document(by_name(host, "glass"))
+
+
+def test_two_materials_that_maya_usd_writes_into_one_are_refused(maya):
+    host = open_scene(maya, "stack.ma")
+    add_shader(maya, "usdPreviewSurface2SG", "gold", "usdPreviewSurface", **GREEN)
+    add_shader(maya, "goldSG", "paint", "usdPreviewSurface", diffuseColor=(1, 0, 0))
+    with pytest.raises(HostError, match=r"writes it and paint as one material, goldSG: rename"):
+        host.document(by_name(host, "gold"))
+
+
+@pytest.fixture
+def crowd(maya, tmp_path):
+    """The host of a scene with sixty materials, each with a texture of the project."""
+    host = open_scene(maya, "stack.ma")
+    maya.project = tmp_path.as_posix()
+    texture = tmp_path / "maps" / "plain.png"
+    texture.parent.mkdir()
+    texture.write_bytes((DATA / "plain.png").read_bytes())
+    for number in range(60):
+        name, value = f"paint{number}", number / 64
+        add_shader(maya, f"usdPreviewSurface{number + 2}SG", name, "usdPreviewSurface", ior=value)
+        maya.add(f"picture{number}", "file", fileTextureName="maps/plain.png")
+        maya.add(f"relief{number}", "bump2d")
+        maya.connections[f"relief{number}.bumpValue"] = f"picture{number}.outAlpha"
+        maya.connections[f"{name}.normal"] = f"relief{number}.outNormal"
+    return host
+
+
+def test_a_scene_is_exported_once_for_all_its_materials(crowd, maya, tmp_path):
+    from maya import cmds
+
+    materials = [each for each in crowd.materials() if each.name.startswith("paint")]
+    assert len(materials) == 60 and maya.exports == []
+    for number, material in enumerate(materials):
+        assert f'"ior" type="float" value="{number / 64:g}"' in crowd.document(material).text
+    assert len(maya.exports) == 1 and len(maya.opened) == 60
+    assert maya.evaluated == [], "materials need no geometry"
+
+    cmds.setAttr("paint7.roughness", 0.75)
+    assert "0.75" in crowd.document(materials[7]).text and len(maya.exports) == 2
+    cmds.undo()
+    assert "0.75" not in crowd.document(materials[7]).text and len(maya.exports) == 3
+    maya.time = 2.0
+    crowd.document(materials[7])
+    assert len(maya.exports) == 4, "materials may be animated"
+    crowd.open_scene(DATA / "stack.ma")
+    add_shader(maya, "usdPreviewSurface9SG", "paint7", "usdPreviewSurface", [], **GREEN)
+    assert "0.25, 0.5, 0.125" in crowd.document(by_name(crowd, "paint7")).text
+
+
+def test_files_of_an_export_are_found_after_it(crowd, tmp_path):
+    exports = importlib.import_module("verdigris.plugins.maya.scene.exports")
+    exports.load_plugin(exports.USD_PLUGIN)
+    stage = exports.exported_stage("paint3", ())
+    graph = "/persp/mtl/paint3SG/MayaNG_paint3SG"
+    file = stage.GetAttributeAtPath(f"{graph}/picture3.inputs:file").Get()
+    # maya-usd writes it relative to its own file, which is gone
+    assert file.path == (tmp_path / "maps" / "plain.png").as_posix()
