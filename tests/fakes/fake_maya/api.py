@@ -277,8 +277,11 @@ def make_maya_usd(scene: Scene) -> tuple[StrictModule, StrictModule]:
     def GetPrim(shape: str) -> Any:
         from pxr import Usd
 
-        assert scene.require(shape)["type"] == "mayaUsdProxyShape"
-        stage = scene.stages.get(shape)
+        facts = scene.require(shape)
+        assert facts["type"] == "mayaUsdProxyShape"
+        stage, file = scene.stages.get(shape), facts["attributes"].get("filePath")
+        if stage is None and file and (Path(scene.path).parent / file).is_file():
+            stage = scene.stages[shape] = Usd.Stage.Open(str(Path(scene.path).parent / file))
         return stage.GetPseudoRoot() if stage else Usd.Prim()
 
     lib.GetPrim = GetPrim  # type: ignore[attr-defined]

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .geometry import mesh_of
-from .node_types import VECTORS, Attribute, Plug, find_attribute, node_types
+from .node_types import VECTORS, Attribute, Plug, node_types
+from .references import apply_edits
 
 if TYPE_CHECKING:
     from .scene import Scene
@@ -92,7 +93,7 @@ class Reader:
         self._scene, self._namespace = scene, namespace
         self._current = ""
         self._raw: dict[str, dict[str, list[str]]] = {}
-        self._edits: list[str] = []
+        self._placeholders: dict[str, str] = {}
         self._folder = Path()
 
     def read(self, path: Path) -> None:
@@ -183,6 +184,9 @@ class Reader:
         node = self._current
         if not values or not node:
             return
+        if flags.get("type") == "dataReferenceEdits":
+            self._placeholders |= apply_edits(self._scene, self._name, values)
+            return
         if self._scene.nodes[node]["type"] == "mesh" and self._keep_geometry(node, path, values):
             return
         plug = self._scene.look_up(f"{node}.{path}")
@@ -224,8 +228,11 @@ class Reader:
         return True
 
     def _connectAttr(self, flags: dict[str, str], rest: list[tuple[str, bool]]) -> None:
-        source, target = (self._name(each) for each, _ in rest[:2])
         scene = self._scene
+        source, target = (
+            self._placeholders.get(re.sub(r"\.phl\b", ".placeHolderList", name), name)
+            for name in (self._name(each) for each, _ in rest[:2])
+        )
         try:
             scene.find(source), scene.find(target)
         except RuntimeError:
@@ -260,27 +267,26 @@ class Reader:
             self._scene.unknown.append(f"{kind}.{path}")
 
     def _file(self, flags: dict[str, str], rest: list[tuple[str, bool]]) -> None:
+        """A reference. Maya writes it twice, the second time with `-r -dr 1` where it is loaded."""
         if "r" not in flags or not rest:
             return
         named = rest[-1][0]
         plain = Path(named.partition("{")[0])
-        found = next(
-            (each for each in (plain, self._folder / plain, self._folder / plain.name)
-             if each.is_file()),
-            None,
-        )  # fmt: skip
-        is_loaded = found is not None and flags.get("dr") != "1"
-        self._scene.references[named] = is_loaded
-        if is_loaded and found is not None:
-            inside = self._name(flags["ns"]) if flags.get("ns") else self._namespace
-            reader = Reader(self._scene, inside)
-            reader.read(found)
-            self._scene.current_references[flags.get("rfn", "")] = inside
+        places = (plain, self._folder / plain, self._folder / plain.name)
+        found = next((each for each in places if each.is_file()), None)
+        self._scene.references[named] = found is not None
+        if found is not None and found.suffix == ".ma":
+            given = flags.get("ns", "").strip(":")
+            inside = ":".join(each for each in (self._namespace, given) if each)
+            Reader(self._scene, inside).read(found)
 
 
 def _plain(kind: str, values: list[tuple[str, bool]]) -> Any:
-    """A value of a type that is no number."""
-    words = [word for word, quoted in values if quoted or word not in ("(", ")", "+")]
+    return value_of(kind, [w for w, quoted in values if quoted or w not in ("(", ")", "+")])
+
+
+def value_of(kind: str, words: list[str]) -> Any:
+    """A value of a type, of the words that are written for it."""
     if kind == "string":
         return "".join(words)
     if kind in VECTORS or not kind:
@@ -306,6 +312,3 @@ def _cast(own: Attribute, value: Any) -> Any:
     if own.kind in ("enum", "long", "short", "byte"):
         return int(value)
     return float(value) if own.kind.startswith(("float", "double")) else value
-
-
-__all__ = ["Reader", "find_attribute", "split_flags", "statements"]

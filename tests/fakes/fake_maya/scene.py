@@ -60,7 +60,6 @@ class Scene:
         """The meshes whose geometry was evaluated, once for each time."""
         self.opened: list[str] = []
         """The textures that an export has opened."""
-        self.current_references: dict[str, str] = {}
         self.unknown: list[str] = []
         """Attributes of a scene that the table of node types lacks."""
         self.has_old_usd = False

@@ -14,7 +14,8 @@ SCENE = """//Maya ASCII 2026 scene
 requires maya "2026";
 requires -nodeType "mayaUsdProxyShape" "mayaUsdPlugin" "0.30.0";
 currentUnit -l centimeter -a degree -t film;
-file -r -ns "car" -rfn "carRN" -typ "mayaAscii" "parts.ma";
+file -rdi 1 -ns "car" -rfn "carRN" -op "v=0;" -typ "mayaAscii" "parts.ma";
+file -r -ns "car" -dr 1 -rfn "carRN" -op "v=0;" -typ "mayaAscii" "parts.ma";
 createNode transform -n "body";
 createNode mesh -n "bodyShape" -p "body";
 \tsetAttr -k off ".v";
@@ -52,10 +53,20 @@ createNode file -n "picture";
 createNode standardSurface -n "paint";
 createNode shadingEngine -n "paintSG";
 createNode shadingEngine -n "chromeSG";
+createNode reference -n "carRN";
+\tsetAttr ".phl[1]" 0;
+\tsetAttr ".ed" -type "dataReferenceEdits"
+\t\t"carRN"
+\t\t"carRN" 0
+\t\t"carRN" 3
+\t\t2 "car:rubber" "diffuse" " -av 0.25"
+\t\t2 "car:rubber" "incandescence" " -type \\"float3\\" 0 0.5 1"
+\t\t5 4 "carRN" "car:rubber.color" "carRN.placeHolderList[1]" "";
 lockNode -l 1 ;
 select -ne :defaultRenderGlobals;
 \tsetAttr ".ren" -type "string" "arnold";
 connectAttr "picture.oc" "paint.bc";
+connectAttr "picture.oc" "carRN.phl[1]";
 connectAttr "picture.ocr" "steps.cel[0].ecr";
 connectAttr "steps.ocg" "paint.sr";
 connectAttr "curve.ov" "sum.i1" -na;
@@ -101,7 +112,7 @@ def test_values_are_read_in_all_forms(cmds):
     assert cmds.ls("paint", uuid=True) and cmds.ls("2525C32B-4C69-91A2-4C1D-41BDFC460F88") == [
         "steps"
     ]
-    assert cmds.lockNode("chromeSG", query=True, lock=True) == [True]
+    assert cmds.lockNode("carRN", query=True, lock=True) == [True]
     with pytest.raises(ValueError, match="No object matches name"):
         cmds.getAttr("paint.nosuch")
 
@@ -119,7 +130,7 @@ def test_connections_name_arrays_and_components(cmds):
     ]
     assert feeds("sum.input1D[0]") == ["curve.outValue"]
     assert cmds.connectionInfo("paint.bc", sourceFromDestination=True) == "picture.outColor"
-    assert cmds.listConnections("picture", source=False) == ["paint", "steps"]
+    assert cmds.listConnections("picture", source=False) == ["paint", "car:rubber", "steps"]
     assert set(cmds.listHistory("paint")) == {"paint", "picture", "steps"}
     assert feeds("paint.opacity") is None
     with pytest.raises(RuntimeError, match="cannot be found"):
@@ -159,6 +170,10 @@ def test_geometry_faces_and_references_are_read(cmds, maya):
     assert (mesh["counts"], mesh["vertices"], mesh["uv_ids"]) == ([4], [0, 1, 3, 2], [0, 1, 3, 2])
     assert mesh["points"][2] == (-0.5, 0, -0.5)
     assert cmds.file(query=True, reference=True) == ["parts.ma"]
+    # what the scene changes in them
+    assert cmds.getAttr("car:rubber.dc") == 0.25
+    assert cmds.getAttr("car:rubber.incandescence") == [(0, 0.5, 1)]
+    assert cmds.listConnections("car:rubber.color", plugs=True) == ["picture.outColor"]
     assert maya.plugins["mayaUsdPlugin"]
 
 

@@ -225,10 +225,7 @@ def test_the_selftest_makes_every_call_in_a_scene_of_its_own(maya, tmp_path):
     maya.project = str(tmp_path)
     report = run_selftest()
     failed = {step.name.partition(" (")[0] for step in report.steps if step.outcome == "failed"}
-    # this fake exports no USD, and has neither references nor stages
-    missing = {f"the list has the material {name}" for name in ("ref:cloth", "staged")}
-    assert failed == missing and not report.passed
-    assert "is not listed: gold (Maya shader), patterned" in report.steps[-3].detail
+    assert failed == set() and report.passed
     names = {step.name.partition(" (")[0] for step in report.steps}
     assert {"materials", "meshes", "attach", "attached"} <= names
 
