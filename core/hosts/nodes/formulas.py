@@ -7,19 +7,33 @@ number beside a colour counts for each channel.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from verdigris.core.hosts.nodes.operands import COMPONENTS, NodeWriter, Operand, number
+from verdigris.core.hosts.nodes.operands import (
+    COMPONENTS,
+    NodeWriter,
+    Operand,
+    number,
+    numbers_text,
+)
 
-_BINARY: dict[type, tuple[str, Callable[[float, float], float] | None]] = {
+_BINARY: dict[type, tuple[str, Callable[[float, float], float]]] = {
     ast.Add: ("add", operator.add),
     ast.Sub: ("subtract", operator.sub),
     ast.Mult: ("multiply", operator.mul),
-    ast.Div: ("divide", None),
-    ast.Mod: ("modulo", None),
-    ast.Pow: ("power", None),
+    ast.Div: ("divide", operator.truediv),
+    ast.Mod: ("modulo", operator.mod),
+    ast.Pow: ("power", operator.pow),
+}
+_COMPARISONS: dict[type, Callable[[float, float], bool]] = {
+    ast.Gt: operator.gt,
+    ast.Lt: operator.lt,
+    ast.GtE: operator.ge,
+    ast.LtE: operator.le,
+    ast.Eq: operator.eq,
 }
 _SWAPPABLE = ("add", "multiply", "min", "max")
 # name -> (category, its inputs). All inputs but numbers get the widest type.
@@ -54,6 +68,17 @@ _OF_VECTORS = frozenset(
 )
 # Functions of a direction that return a number.
 _MEASURES = {"dot": ("dotproduct", ("in1", "in2")), "length": ("magnitude", ("in",))}
+# What functions of numbers return for constants.
+_FOLDS: dict[str, Callable[..., float]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "floor": math.floor,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "clamp": lambda value, low, high: min(max(value, low), high),
+}
 _CHANNELS = {"r": 0, "g": 1, "b": 2, "a": 3, "x": 0, "y": 1, "z": 2, "w": 3}
 _MADE = {"rgb": "color3", "xyz": "vector3", "xy": "vector2", "rgba": "color4"}
 _CONVERTED = {"color": "color3", "vector": "vector3", "float": "float"}
@@ -85,6 +110,9 @@ class _Formula:
                 category, fold = _BINARY[type(sign)]
                 return self._binary(category, fold, self.operand(left), self.operand(right))
             case ast.IfExp(test=test, body=body, orelse=other):
+                known = self._known(test)
+                if known is not None:
+                    return self.operand(body if known else other)
                 return self._choice(test, self.operand(body), self.operand(other))
             case ast.Attribute(value=inner, attr=channel) if channel in _CHANNELS:
                 return self._channel(self.operand(inner), _CHANNELS[channel])
@@ -98,18 +126,11 @@ class _Formula:
         return self._writer.convert(operand, "float") if operand.type in ("integer",) else operand
 
     def _binary(
-        self,
-        category: str,
-        fold: Callable[[float, float], float] | None,
-        left: Operand,
-        right: Operand,
+        self, category: str, fold: Callable[[float, float], float], left: Operand, right: Operand
     ) -> Operand:
-        one, other = left.numbers, right.numbers
-        if fold and one is not None and other is not None:
-            count = max(len(one), len(other))
-            wide = left.type if len(one) == count else right.type
-            one, other = one * (count // len(one)), other * (count // len(other))
-            return self._writer.convert(number(*map(fold, one, other)), wide)
+        folded = _folded(fold, left, right)
+        if folded is not None:
+            return folded
         if left.type == "float" and right.type != "float" and category in _SWAPPABLE:
             left, right = right, left
         if left.type == "float":
@@ -117,6 +138,17 @@ class _Formula:
         elif right.type != "float":
             right = self._writer.convert(right, left.type)
         return self._writer.add(category, left.type, {"in1": left, "in2": right})
+
+    def _known(self, test: ast.expr) -> bool | None:
+        """The result of a test of constants. None if it depends on the place."""
+        if isinstance(test, ast.Name):
+            value = self._names[test.id].value
+            return value == "true" if value else None
+        if isinstance(test, ast.Compare):
+            left, right = self.operand(test.left).numbers, self.operand(test.comparators[0]).numbers
+            if left is not None and right is not None:
+                return bool(_COMPARISONS[type(test.ops[0])](left[0], right[0]))
+        return None
 
     def _choice(self, test: ast.expr, one: Operand, other: Operand) -> Operand:
         wide = _widest(one, other)
@@ -149,6 +181,14 @@ class _Formula:
 
     def _call(self, name: str, operands: list[Operand]) -> Operand:
         writer = self._writer
+        values = [each.numbers for each in operands]
+        if name in _MADE and all(each is not None and len(each) == 1 for each in values):
+            return Operand(_MADE[name], value=numbers_text([each[0] for each in values if each]))
+        if name == "dot" and values[0] is not None and values[1] is not None:
+            return number(sum(map(operator.mul, values[0], values[1])))
+        folded = _folded(_FOLDS.get(name), *operands)
+        if folded is not None:
+            return folded
         if name in _MADE:
             ports = {f"in{at + 1}": each for at, each in enumerate(operands)}
             if name == "rgba" and len(operands) == 2:
@@ -176,6 +216,22 @@ class _Formula:
             if len(limits) > 1:
                 inputs |= {port: writer.convert(inputs[port], wide) for port in ("low", "high")}
         return writer.convert(writer.add(category, wide, inputs), result)
+
+
+def _folded(function: Callable[..., float] | None, *operands: Operand) -> Operand | None:
+    """What a function of each component returns for constants. None if an operand is none, or for
+    a division by zero."""
+    values = [each.numbers for each in operands]
+    if function is None or any(each is None for each in values):
+        return None
+    wide = _widest(*operands)
+    count = COMPONENTS[wide]
+    spread = [each * (count // len(each)) for each in values if each]
+    try:
+        results = [float(function(*parts)) for parts in zip(*spread, strict=True)]
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return Operand(wide, value=numbers_text(results))
 
 
 def _widest(*operands: Operand) -> str:

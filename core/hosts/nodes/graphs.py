@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from xml.etree import ElementTree as xml
 
 from verdigris.core.hosts.nodes.formulas import write_formula
@@ -50,7 +51,10 @@ class GraphWriter:
             if needed and not self._is_fed(needed):
                 # a normal that is not connected
                 continue
-            inputs[port.get("name", "")] = self._writer.convert(self._fed(port), kind)
+            operand = self._writer.convert(self._fed(port), kind)
+            if port.get("data"):
+                operand = replace(operand, space="none")
+            inputs[port.get("name", "")] = operand
         return self._writer.add(element.tag, element.get("type", "float"), inputs, name)
 
     def _fed(self, element: xml.Element) -> Operand:

@@ -243,8 +243,9 @@ class NetworkReader:
             }
             for index in indices
         ]
+        elements = [each for each in elements if all(map(_is_whole, each.values()))]
         so_far: Operand | None = None
-        for place, index in enumerate(indices):
+        for place, index in enumerate(indices[: len(elements)]):
             if not place and marks.get("start"):
                 so_far = elements[0][marks["start"]]
                 continue
@@ -450,6 +451,11 @@ def _neighbour(elements: list[dict[str, Operand]], place: int, away: int) -> dic
     if wanted != end and at and from_ and at.numbers and from_.numbers:
         found["position"] = number(2 * at.numbers[0] - from_.numbers[0])
     return found
+
+
+def _is_whole(operand: Operand) -> bool:
+    """Whether an operand is more than the missing default of a surface."""
+    return operand.type != SURFACE or bool(operand.node)
 
 
 def _default(port: Port) -> Operand:

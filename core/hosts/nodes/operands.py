@@ -61,6 +61,7 @@ class NodeWriter:
     def __init__(self, root: xml.Element) -> None:
         self.root = root
         self._names: set[str] = set()
+        self._made: dict[object, Operand] = {}
 
     def free_name(self, name: str) -> str:
         """A name that no node has yet."""
@@ -75,12 +76,18 @@ class NodeWriter:
     def add(
         self, category: str, kind: str, inputs: Mapping[str, Operand], name: str = ""
     ) -> Operand:
-        """Adds a node. Returns its output."""
+        """Adds a node, or finds an unnamed one with the same inputs. Returns its output."""
+        key = category, kind, tuple(inputs.items())
+        if not name and key in self._made:
+            return self._made[key]
         free = self.free_name(name or category)
         node = xml.SubElement(self.root, category, name=free, type=kind)
         for port, operand in inputs.items():
             write_port(node, port, operand)
-        return Operand(kind, node=free)
+        made = Operand(kind, node=free)
+        if not name:
+            self._made[key] = made
+        return made
 
     def convert(self, operand: Operand, kind: str) -> Operand:
         """The operand with another type."""

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from fake_maya.node_types import node_types as fake_types
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.nodes.host_nodes import is_same
+from verdigris.core.hosts.nodes.library import find_type
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
@@ -170,6 +173,72 @@ def test_a_texture_in_place_of_a_shader_is_named(read):
         HostError, match=r"gold \(marble\) is not a shader: connect it to the color"
     ):
         read('createNode marble -n "gold";\n')
+
+
+LAYERS = """createNode lambert -n "a";
+	setAttr ".ic" -type "float3" 0.5 0.5 0.5;
+	setAttr ".it" -type "float3" 0.25 0.25 0.25;
+createNode surfaceShader -n "b";
+	setAttr ".oc" -type "float3" 2 2 2;
+"""
+
+
+def test_shaders_are_layered_and_mixed(read, maya):
+    """Layer Shader: a layer covers what its transparency leaves (Maya's layeredShader). Opacity of
+    Standard Surface scales what it gives off."""
+    body = LAYERS + shader("layeredShader") + 'connectAttr "b.oc" "gold.cs[3].c";\n'
+    body += 'connectAttr "a.oc" "gold.cs[0].c";\nconnectAttr "a.ot" "gold.cs[0].t";\n'
+    _, document, material = read(body)
+    given = 0.75 * 0.75 * 0.5 + 0.25 * 2
+    np.testing.assert_allclose(unlit(document, material)[:3], [given] * 3, rtol=1e-4)
+    body = LAYERS + shader("aiMixShader", 'setAttr ".mix" 0.4')
+    body += 'connectAttr "a.oc" "gold.shader1";\nconnectAttr "b.oc" "gold.shader2";\n'
+    _, document, material = read(body)
+    given = 0.6 * 0.75 * 0.5 + 0.4 * 2
+    np.testing.assert_allclose(unlit(document, material)[:3], [given] * 3, rtol=1e-4)
+    found, _, _ = read(body.replace('connectAttr "b.oc" "gold.shader2";', ""))
+    assert found.notes[0] == "gold (aiMixShader): only its first shader is used."
+
+
+@pytest.mark.parametrize("kind", ["phong", "blinn"])
+def test_older_shaders_shine(read, kind):
+    body = shader(kind, 'setAttr ".ic" -type "float3" 0.5 0.25 0.25', 'setAttr ".it" 0.5 0.5 0.5')
+    found, document, material = read(body.replace('".it"', '".it" -type "float3"'))
+    assert found.notes[0] == f"gold ({kind}): its highlight is approximated by a microfacet lobe."
+    teacher = Teacher(document, material, open_device("software"))
+    assert teacher.unlit(UV, STRAIGHT)[0][3] == pytest.approx(0.5)
+    tilted = np.float32([[0.8, 0, 0.6]])
+    matte, mirrored = (
+        teacher.response(UV, tilted, each)[0, 0] for each in (tilted, tilted * [-1, 1, 1])
+    )
+    assert mirrored > 2 * matte > 0
+
+
+# What all textures share in the definitions, and only some have in Maya.
+SHARED = {"exposure", "opacity", "alwaysLuminance", "outTransparency"}
+
+
+def test_definitions_have_the_attributes_of_the_nodes_with_their_defaults():
+    checked = 0
+    for kind, described in fake_types().items():
+        found = find_type(kind)
+        if found is None:
+            continue
+        for port in found.inputs.values():
+            marks = port.attributes
+            if "array" in marks or "from" in marks or port.reads in SHARED:
+                continue
+            own = described.by_name.get(port.reads.rpartition(".")[2].partition("[")[0])
+            assert own is not None, f"{kind} has no attribute {port.reads}"
+            checked += 1
+            is_connection = port.geometry or port.type == "surfaceshader" or "[" in port.reads
+            if is_connection or "output" in marks or own.default is None:
+                continue
+            default = own.default if isinstance(own.default, tuple) else (own.default,)
+            assert is_same(default, port.value), f"{kind}.{port.reads}: {default}, {port.value}"
+        for name in found.outputs.keys() - SHARED:
+            assert name in described.by_name, f"{kind} has no output {name}"
+    assert checked > 400
 
 
 @pytest.mark.skipif(not SCENES.is_dir(), reason="../shared/scenes is not here")
