@@ -7,17 +7,19 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.files import remove_file, rename_file, temporary_name
+from verdigris.core.base.files import remove_file, temporary_name
 from verdigris.core.base.outputs import check_output
 from verdigris.core.base.process.worker_environment import require_launcher
 from verdigris.core.cli.shared.options import CommandApp
+from verdigris.core.hosts.trouble_report import SUFFIXES, require_suffix, write_selftest
 
 app = CommandApp()
 
@@ -57,8 +59,15 @@ def selftest(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file for the report (.json).")
+        Path | None,
+        typer.Option("--out", "-o", help="The file for the report: .json, or .zip with its log."),
     ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Leave names of people, of machines and of folders out of the report."
+        ),
+    ] = False,
 ) -> None:
     """Tests a plug-in in a real Maya, Houdini or Blender.
 
@@ -74,21 +83,23 @@ def selftest(
         raise HostError(f"{where}: name it with --program{remedy}")
     launcher = require_launcher("selftest", tree, is_addon=host == HostName.BLENDER)
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
-    check_output(report, [".json"])
-    written = report.with_name(temporary_name(report.name))
+    check_output(report, SUFFIXES)
+    require_suffix(report)
+    written = report.with_name(temporary_name(f"{report.stem}.json"))
     try:
-        _run_in_host(interpreter, launcher, written)
-        rename_file(written, report)
+        log = _run_in_host(interpreter, launcher, written)
+        values = _read(written)
+        passed = print_report(values)
+        write_selftest(report, values, log, [Path.cwd(), report.parent] if redact else None)
     finally:
         remove_file(written)
-    passed = print_report(report)
     print(f"The report is {report}")
     if not passed:
         raise typer.Exit(1)
 
 
-def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> None:
-    """Runs the plug-in's self-test in the host, which writes the report."""
+def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> str:
+    """Runs the plug-in's self-test in the host, which writes the report. Returns its log."""
     # absolute, or the system would search a bare name on the path
     program, words = str(interpreter.absolute()), [str(launcher.absolute()), str(report)]
     if interpreter.stem.lower().startswith("blender"):
@@ -107,6 +118,7 @@ def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> None:
             f"{interpreter} exited with {done.returncode} and wrote no report: {last}. Stage the "
             "plug-in with packaging/stage.py and name its folder with --tree"
         )
+    return done.stdout + done.stderr
 
 
 def find_program(host: HostName) -> Path | None:
@@ -119,10 +131,17 @@ def find_program(host: HostName) -> Path | None:
     return Path(found) if found else None
 
 
-def print_report(file: Path) -> bool:
-    """Prints the result of each step. Returns whether all passed."""
+def _read(file: Path) -> dict[str, Any]:
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as failure:
+        raise HostError(f"{file} is not a report of a self-test: {failure!r}") from None
+    return report if isinstance(report, dict) else {}
+
+
+def print_report(report: Mapping[str, Any]) -> bool:
+    """Prints the result of each step. Returns whether all passed."""
+    try:
         steps, passed = report["steps"], bool(report["passed"])
         print(f"{report['host'] or 'no host'}, Python {report['python']}, {report['system']}")
         for step in steps:
@@ -130,5 +149,5 @@ def print_report(file: Path) -> bool:
             why = f": {detail[0]}" if step["outcome"] in _EXPLAINED else ""
             print(f"  {step['outcome']:<8} {step['name']}{why}")
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
-        raise HostError(f"{file} is not a report of a self-test: {failure!r}") from None
+        raise HostError(f"the host's report is not a report of a self-test: {failure!r}") from None
     return passed

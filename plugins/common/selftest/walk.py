@@ -7,7 +7,6 @@ cannot do.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -15,10 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest
-from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file
-from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, Host, HostDocument, HostMaterial
+from verdigris.core.hosts.host import (
+    WEIGHT_SET,
+    BakedResult,
+    Host,
+    HostDocument,
+    HostMaterial,
+    log_beside,
+)
 from verdigris.core.hosts.probe import probe
+from verdigris.core.hosts.trouble_report import read_tail, require_suffix, write_selftest
 from verdigris.plugins.common.selftest.read_back import check_document
 from verdigris.plugins.common.selftest.report import FAILED, DifferenceError, Report
 from verdigris.plugins.common.selftest.scratch import Expected, Scratch, write_images
@@ -170,10 +176,11 @@ def _check_bundle(bundle: Path) -> str:
     return f"{len(list(bundle.iterdir()))} files"
 
 
-def finish(report: Report, file: Path) -> int:
+def finish(report: Report, file: Path, is_redacted: bool = False) -> int:
     """Writes the report and prints a summary. Returns the exit code."""
     values = {**asdict(report), "passed": report.passed}
-    replace_file(file, (json.dumps(values, indent=2) + "\n").encode())
+    projects = [Path.cwd(), file.parent] if is_redacted else None
+    write_selftest(file, values, read_tail(log_beside(file)), projects)
     failed = [step.name for step in report.steps if step.outcome == FAILED]
     outcome = "passed" if report.passed else f"failed at: {', '.join(failed)}"
     print(f"verdigris selftest: {report.host or 'no host'}: {outcome}; report in {file}")
@@ -188,16 +195,20 @@ def run_program(
 ) -> int:
     """Runs the self-test as a program. Wrong usage exits with 2."""
     parser = argparse.ArgumentParser(prog=name, description="Tests the plug-in in a new scene.")
-    parser.add_argument("report", type=Path, help="the file for the report (.json)")
+    parser.add_argument("report", type=Path, help="the file for the report (.json or .zip)")
     parser.add_argument("--no-bake", action="store_true", help="reads and attaches only")
+    parser.add_argument(
+        "--redact", action="store_true", help="leaves names of people, machines and folders out"
+    )
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, help="seconds of training (default: 10)"
     )
     given = parser.parse_args(arguments)
+    require_suffix(given.report)
 
     def bake(document: HostDocument, folder: Path) -> Baked:
         request = BakeRequest(preset="draft", time_limit=given.seconds)
         return bake_briefly(document, folder, request)
 
     found = run_selftest(start, make_scene, None if given.no_bake else bake)
-    return finish(found, given.report)
+    return finish(found, given.report.absolute(), given.redact)

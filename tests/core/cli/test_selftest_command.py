@@ -2,6 +2,7 @@
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,21 @@ def test_blender_runs_the_programs_of_its_add_on(tmp_path):
     assert (ADDON / "selftest.py").is_file()
 
 
+def test_a_report_as_zip_has_the_log_and_no_names_on_request(run, tmp_path):
+    program = ("--program", str(tmp_path / "mayapy"), "-o", str(tmp_path / "report.zip"))
+    found = {
+        **report_of(PASSED),
+        "probe": {"home": str(tmp_path / "x")},
+        "documents": {"a": "<a/>"},
+    }
+    assert run(found, *program, "--redact")[0] == 0
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        assert {"probe.json", "selftest.json", "documents/1_a.mtlx"} <= {*archive.namelist()}
+        assert json.loads(archive.read("probe.json"))["home"].endswith("<project2>/x")
+    code, _, err = run(found, *program[:2], "-o", str(tmp_path / "report"))
+    assert code == 1 and "a report is a .zip or a .json: choose such a name" in err
+
+
 def test_a_walk_with_a_failure_ends_with_1_and_names_it(run):
     code, out, _ = run(report_of(PASSED, FAILED))
     assert code == 1 and "  failed   attach: KeyError: 'x'\n" in out
@@ -116,7 +132,7 @@ def test_a_report_takes_the_place_of_no_other_file_and_of_none_until_it_is_writt
     kept.write_text("<materialx/>")
     program = ("--program", str(tmp_path / "mayapy"))
     code, _, err = run(report_of(PASSED), *program, "-o", str(kept))
-    assert code == 1 and "wood.mtlx: exists and is not a .json: choose another name" in err
+    assert code == 1 and "wood.mtlx: exists and is not a .zip or .json: choose another name" in err
     assert kept.read_text() == "<materialx/>"
     (tmp_path / "folder").mkdir()
     code, _, err = run(report_of(PASSED), *program, "-o", str(tmp_path / "folder"))
