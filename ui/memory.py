@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.geometry.shapes import SHAPES
+from verdigris.core.hosts.own_files import OwnFile
 from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
 from verdigris.core.pictures.view import View
 from verdigris.ui.model.parts.choices import BakeChoices
@@ -21,6 +22,8 @@ _ORGANISATION, _APPLICATION = "Verdigris", "panel"
 _NOT_STORED = ("resume", "folder", "live", "activation", "batch", "starts")
 _MOST_RECENT = 8
 _MOST_LIVING = 200
+# scene, key, file, and the material in it
+_ROW = [str] * 4
 
 
 class Memory:
@@ -60,6 +63,17 @@ class Memory:
     def store_live(self, live: Mapping[str, Sequence[str]]) -> None:
         last = [*live.items()][-_MOST_LIVING:]
         self._settings.setValue("live", json.dumps({name: [*texts] for name, texts in last}))
+
+    def own_files(self) -> dict[tuple[str, str], OwnFile]:
+        """Files that are read in place of materials, by scene and key, the last one at the end."""
+        found = self._read_json("own_files").get("files")
+        rows = found if isinstance(found, list) else []
+        known = [each for each in rows if isinstance(each, list) and list(map(type, each)) == _ROW]
+        return {(scene, key): OwnFile(Path(path), material) for scene, key, path, material in known}
+
+    def store_own_files(self, files: Mapping[tuple[str, str], OwnFile]) -> None:
+        rows = [[*place, str(own.path), own.material] for place, own in files.items()]
+        self._settings.setValue("own_files", json.dumps({"files": rows[-_MOST_LIVING:]}))
 
     def recent(self) -> list[Path]:
         """Documents that were open before and still exist, the last one first."""

@@ -78,6 +78,11 @@ class GuardedHost:
     # what a host need not have
 
     @property
+    def has_scene(self) -> bool:
+        """Whether materials are exported from a scene, and are no files themselves."""
+        return bool(self.export_steps)
+
+    @property
     def can_show_rungs(self) -> bool:
         return isinstance(self.host, ShowsRungs)
 

@@ -46,4 +46,4 @@ def _follow(event: Any) -> None:
     if session is not None and event in (kinds.AfterClear, kinds.AfterLoad):
         session.model.follow_scene()
     elif session is not None and event == kinds.AfterSave:
-        session.model.follow_save()
+        session.model.documents.compare_saved()

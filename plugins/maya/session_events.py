@@ -62,7 +62,7 @@ class SceneEvents:
     def _compare(self, _data: object = None) -> None:
         session = find_session()
         if session is not None:
-            cmds.evalDeferred(session.model.follow_save, lowestPriority=True)
+            cmds.evalDeferred(session.model.documents.compare_saved, lowestPriority=True)
 
     def _exit(self, _data: object = None) -> None:
         end_session()

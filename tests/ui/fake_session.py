@@ -17,6 +17,7 @@ class FakeHost:
 
     name = "Fake 1.0"
     can_paint = False
+    export_steps = ()
 
     def __init__(self):
         self.attached_results = []

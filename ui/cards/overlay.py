@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
@@ -10,14 +11,16 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
+    QInputDialog,
     QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from verdigris.core.hosts.own_files import SUFFIXES
 from verdigris.ui.first_run import SelftestOffer, SetUpBox
-from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, Card, cards_of
+from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, OPEN_FILE, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
@@ -31,6 +34,7 @@ from verdigris.ui.style.sheet import wear_card
 
 _MARGIN = 8
 _MOST_WIDTH = 460
+_MATERIAL_FILES = f"Materials ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
 
 
 class CardBox(QFrame):
@@ -81,7 +85,22 @@ class CardBox(QFrame):
                 flow.addWidget(button)
                 self.buttons.append(button)
             grid.addWidget(row)
+            if card.steps:
+                self._add_steps(flow, grid)
         self._colour()
+
+    def _add_steps(self, flow: FlowLayout, grid: QVBoxLayout) -> None:
+        """A button that shows how to export by hand."""
+        self.steps = Line()
+        self.steps.setText("\n".join(f"• {step}" for step in self.card.steps))
+        self.steps.hide()
+        show = QPushButton("How to export one")
+        show.setCheckable(True)
+        show.setToolTip("Shows how to write this material into a file in the application")
+        show.toggled.connect(self.steps.setVisible)
+        flow.addWidget(show)
+        self.buttons.append(show)
+        grid.addWidget(self.steps)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -178,9 +197,26 @@ class CardOverlay(QWidget):
             found = QFileDialog.getExistingDirectory(self, "Locate the folder of the textures")
             if found:
                 self._model.locate(found)
+        elif name == OPEN_FILE:
+            self._open_file()
         elif name == COPY_REPORT and self._model.state.failure is not None:
             QGuiApplication.clipboard().setText(self._model.state.failure.report)
             self._model.state.notices.add(INFO, "The report is copied: paste it into a message.")
+
+    def _open_file(self) -> None:
+        current = self._model.state.current
+        path, _ = QFileDialog.getOpenFileName(
+            self, "Open the file of this material", "", _MATERIAL_FILES
+        )
+        names = self._model.documents.take_file(Path(path)) if path and current is not None else ()
+        if names and current is not None:
+            # none has the name of the material
+            label = f"{Path(path).name} has several materials. Which one is {current.name}?"
+            name, is_chosen = QInputDialog.getItem(
+                self, "Choose the material", label, list(names), 0, False
+            )
+            if is_chosen:
+                self._model.documents.take_file(Path(path), name)
 
     def _place(self) -> None:
         """Keeps the cards at the lower edge, as wide as they need."""

@@ -248,8 +248,8 @@ class LiveBar(QWidget):
         self._grid.setVerticalSpacing(HALF)
         self._grid.setColumnStretch(1, 1)
         self.pictures = RangePictures(model)
-        # destroyed with the bar, also if it is never shown
-        self._grid.addWidget(self.pictures, 0, 1)
+        # it has no parent until it is shown
+        self.destroyed.connect(self.pictures.deleteLater)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
         bind(self, model.state.live.changed, self._show)

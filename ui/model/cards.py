@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel
 
 # Requests that need a dialog, which the widget shows.
-LOCATE_FOLDER, COPY_REPORT = "locate folder", "copy report"
+LOCATE_FOLDER, COPY_REPORT, OPEN_FILE = "locate folder", "copy report", "open file"
 _MOST_NAMED = 3
 
 
@@ -43,6 +44,8 @@ class Card:
     actions: tuple[Action, ...] = ()
     whole: str = ""
     """The detail with whole paths, if it differs."""
+    steps: tuple[str, ...] = ()
+    """What the artist can do in the application, shown on request."""
 
 
 def cards_of(model: PanelModel) -> list[Card]:
@@ -50,12 +53,38 @@ def cards_of(model: PanelModel) -> list[Card]:
     found = _failed(model)
     if model.state.report is not None:
         found += _problem(model) if model.state.is_refused else _left_out(model.state.report)
+        found += _own_file(model) + _for_textures(model)
     if model.link.state == IDLE and not model.state.is_refused and not model.state.has_trained:
         found += _earlier(model)
     return found
 
 
 _COPY = Action("Copy report", COPY_REPORT, "Copies what failed, with versions and traceback")
+
+
+_OPEN = Action("Open a file…", OPEN_FILE, "Reads this material from a .mtlx or USD file")
+
+
+def _own_file(model: PanelModel) -> list[Card]:
+    """The chosen material is read from a file, which a bake would otherwise hide."""
+    own = model.scene.find_own_file(model.state.current)
+    if own is None or model.link.is_busy:
+        return []
+    tip = "Reads this material from the scene again"
+    actions = (Action("Read the scene", model.documents.leave_file, tip), _OPEN)
+    text = f"Read from {own.path.name}, not from the scene."
+    return [Card(f"own file {own.path}", INFO, text, "", actions)]
+
+
+def _for_textures(model: PanelModel) -> list[Card]:
+    """Nodes without an equal in MaterialX, which the application can bake to images."""
+    names = model.state.for_textures
+    if not names or model.link.is_busy:
+        return []
+    text = "1 node is left out" if len(names) == 1 else f"{len(names)} nodes are left out"
+    tip = "Bakes these nodes to images in the application, and connects them. You can undo it."
+    action = Action("Make textures", model.documents.make_textures, tip)
+    return [Card(f"textures {names}", WARNING, f"{text}.", _listed([*names]), (action,))]
 
 
 def _failed(model: PanelModel) -> list[Card]:
@@ -73,9 +102,11 @@ def _problem(model: PanelModel) -> list[Card]:
     missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
     if not missing:
         why, failure = capitalise(problem), model.state.failure
-        actions = (_COPY,) if failure is not None and str(failure) == problem else ()
-        text = "This material cannot be baked."
-        return [Card("problem", ERROR, text, short_paths(why), actions, why)]
+        steps, text = model.host.export_steps, "This material cannot be baked."
+        around = [_OPEN] if steps else []
+        if failure is not None and str(failure) == problem:
+            around.append(_COPY)
+        return [Card("problem", ERROR, text, short_paths(why), tuple(around), why, steps)]
     names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
     folders = model.state.missing_folders
     locate: list[Action] = []
@@ -131,7 +162,11 @@ def _earlier(model: PanelModel) -> list[Card]:
     elif present is not None and not history.shown[0]:
         by = f" by {present.preset}" if present.preset else ""
         tip = "Shows the result of that bake beside the material"
-        actions = (Action("Show", lambda: model.show_version(present), tip),)
+        actions: tuple[Action, ...] = (Action("Show", lambda: model.show_version(present), tip),)
+        if model.host.has_scene and not _is_same(model.state.noted, present.folder):
+            tip = "Notes this result at the material in the scene. You can undo it."
+            do = partial(model.scene.note_version, present.folder)
+            actions = (*actions, Action("Note in the scene", do, tip))
         found.append(Card("baked", INFO, f"Baked {when(present)}{by}. Show?", "", actions))
     return found
 
@@ -143,6 +178,14 @@ def when(version: Version, now: datetime | None = None) -> str:
     if days <= 0:
         return f"today at {at:%H:%M}"
     return "yesterday" if days == 1 else f"on {at.day} {at:%B %Y}"
+
+
+def _is_same(noted: Path | None, bundle: Path) -> bool:
+    """Whether the scene notes a bundle; it may name it otherwise."""
+    try:
+        return noted is not None and (noted == bundle or noted.samefile(bundle))
+    except OSError:
+        return False
 
 
 def _listed(names: list[str]) -> str:

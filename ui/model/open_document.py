@@ -6,9 +6,11 @@ import contextlib
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
+from verdigris.core.hosts.own_files import OwnFile, find_own, list_own
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.event_handler import EventHandler
 from verdigris.ui.model.panel_state import PanelState
@@ -16,7 +18,7 @@ from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
 from verdigris.ui.model.scene import Scene
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.signals import INFO
+from verdigris.ui.signals import ERROR, INFO, WARNING
 
 # Seconds for further changes of live inputs: the material is compiled again.
 LIVE_INTERVAL = 0.7
@@ -33,9 +35,12 @@ class OpenDocument:
         sync: ViewSync,
         events: EventHandler,
         set_up: WorkerSetUp,
+        clear: Callable[[], None],
     ) -> None:
+        """`clear` drops what belongs to the document that was open."""
         self._state, self._link, self._scene = state, link, scene
         self._sync, self._events, self._set_up = sync, events, set_up
+        self._clear = clear
         self._sent_live: tuple[str, ...] = ()
         """The live inputs that the document was sent with."""
         self._live_changed = 0.0
@@ -81,14 +86,20 @@ class OpenDocument:
             self._events.handle_error({"command": "open", "text": str(failure)})
             return None
         self._last = material, document
+        self._scene.look_up(material)
         self._compare()
         return document
 
-    def compare_again(self) -> None:
-        """Reads the chosen material again, as the scene was saved, and compares it with its
+    def compare_saved(self) -> None:
+        """The scene was saved: reads the chosen material again, and compares it with its
         bundle."""
         material = self._state.current
-        if material is None or self._last is None or self._state.history.present is None:
+        if (
+            self._link.is_busy
+            or material is None
+            or self._last is None
+            or self._state.history.present is None
+        ):
             return
         with contextlib.suppress(VerdigrisError):
             self._last = material, self._scene.document(material)
@@ -99,6 +110,60 @@ class OpenDocument:
         state = self._state
         if self._last is not None and self._last[0] == state.current:
             state.changes.check(*self._last, state.history.present, state.search_folders)
+
+    def compare_all(self) -> None:
+        """Compares all materials that have a bundle with it, one after the other."""
+        state = self._state
+        pairs = zip(state.materials, self._scene.bundles(), strict=True)
+        others = [each for each in pairs if each[0] != state.current and not each[0].problem]
+        state.changes.check_all(others)
+
+    # files, and nodes that become images
+
+    def take_file(self, path: Path, name: str | None = None) -> tuple[str, ...]:
+        """Reads the chosen material from a file that the artist has exported, in place of the
+        scene. Returns the names of the materials in the file if one has to be chosen."""
+        current = self._state.current
+        if current is None or self._link.is_busy:
+            return ()
+        try:
+            own = OwnFile(path, name) if name is not None else find_own(path, current.name)
+            if own is None:
+                return list_own(path)
+        except VerdigrisError as failure:
+            self._state.notices.add(ERROR, str(failure))
+            return ()
+        self._read_from(own)
+        return ()
+
+    def leave_file(self) -> None:
+        """Reads the chosen material from the scene again."""
+        if not self._link.is_busy:
+            self._read_from(None)
+
+    def _read_from(self, own: OwnFile | None) -> None:
+        assert self._state.current is not None
+        self._scene.take_own_file(self._state.current, own)
+        self._state.notices.clear()
+        self._clear()
+        self.open()
+
+    def make_textures(self) -> None:
+        """Bakes nodes without an equal in MaterialX to images, in the application, and opens the
+        material again."""
+        current = self._state.current
+        if current is None or self._link.is_busy:
+            return
+        try:
+            made = self._scene.host.make_textures(current)
+        except VerdigrisError as failure:
+            self._state.notices.add(WARNING, str(failure))
+            return
+        self._clear()
+        self.open()
+        self._state.notices.add(INFO, made)
+
+    # the worker
 
     def send(
         self,

@@ -44,10 +44,11 @@ class PanelModel:
         self.set_up.finished.connect(self._handle_set_up)
         self._sync = ViewSync(self.state, self.link)
         self._events = EventHandler(self.state, self.link, self.scene, self._sync)
-        self._opening = OpenDocument(
-            self.state, self.link, self.scene, self._sync, self._events, self.set_up
-        )
-        self.ladder = LadderWork(self.state, self.scene, make_client, self._opening.read)
+        self.documents = OpenDocument(
+            self.state, self.link, self.scene, self._sync, self._events, self.set_up,
+            self._clear_material,
+        )  # fmt: skip
+        self.ladder = LadderWork(self.state, self.scene, make_client, self.documents.read)
         self.choices_undo = ChoicesUndo(self.state, self.link, self.set_choices)
 
     def tick(self) -> None:
@@ -67,7 +68,7 @@ class PanelModel:
             self.set_up.offer()
         elif health.state == WELL:
             self.set_up.hide()
-        self._opening.follow()
+        self.documents.follow()
         self._sync.follow()
 
     def close(self) -> None:
@@ -107,7 +108,7 @@ class PanelModel:
             self._find_meshes()
             if not self.link.is_busy:
                 self._clear_material()
-                self._opening.open()
+                self.documents.open()
         elif self.link.is_busy and state.current is not None:
             text = (
                 f"{state.current.name} is no longer in the scene. The bake continues and its "
@@ -115,25 +116,14 @@ class PanelModel:
             )
             state.notices.add(WARNING, text)
         else:
-            first = next(iter((*selected, *state.materials)), None)
+            readable = (each for each in (*selected, *state.materials) if not each.problem)
+            first = next(readable, next(iter(state.materials), None))
             if first is not None:
                 self.choose(first)
             else:
                 state.current = None
                 self._find_meshes()
                 self._clear_material()
-
-    def compare_all(self) -> None:
-        """Compares all materials that have a bundle with it, one after the other."""
-        state = self.state
-        pairs = zip(state.materials, self.scene.bundles(), strict=True)
-        others = [each for each in pairs if each[0] != state.current and not each[0].problem]
-        state.changes.check_all(others)
-
-    def follow_save(self) -> None:
-        """The scene was saved: the chosen material may have changed since its bake."""
-        if not self.link.is_busy:
-            self._opening.compare_again()
 
     def bake_again(self) -> None:
         """Bakes a material that has changed since its bake, with the same preset."""
@@ -182,7 +172,7 @@ class PanelModel:
         state.materials_changed.emit()
         self._find_meshes()
         self.scene.paint.read(material, is_requested=False)
-        self._opening.open()
+        self.documents.open()
 
     def search_missing_folders(self) -> None:
         """Adds the folders of missing images to the search path, and opens the material again."""
@@ -194,7 +184,7 @@ class PanelModel:
             return
         self.state.search_folders = tuple(dict.fromkeys((*self.state.search_folders, *folders)))
         self._clear_material()
-        self._opening.open()
+        self.documents.open()
 
     def locate(self, folder: str) -> None:
         """Searches missing images in a folder and the folders in it."""
@@ -213,7 +203,7 @@ class PanelModel:
         state = self.state
         self.scene.own_weights()
         self._recall_live()
-        self._opening.forget()
+        self.documents.forget()
         state.is_outdated = True
         state.report = state.forecast = None
         state.pictures.clear()
@@ -259,7 +249,7 @@ class PanelModel:
     def _replace_worker(self, after: Callable[[], None] | None = None) -> None:
         self.link.reset()
         if self.state.current is not None:
-            self._opening.open(after)
+            self.documents.open(after)
 
     def rest(self) -> None:
         """Ends a worker that has no work, and frees its memory. `wake` starts another one."""
@@ -269,7 +259,7 @@ class PanelModel:
     def wake(self) -> None:
         """Opens the document again in a new worker, after a rest."""
         if not self.link.is_running and self.state.document is not None and self.link.is_free:
-            self._opening.open_again()
+            self.documents.open_again()
 
     # baking
 
@@ -291,15 +281,15 @@ class PanelModel:
         """Starts a bake. A material that has changed in the scene is read again first."""
         if not self.can(states.START):
             return
-        document = self._opening.read()
-        if document == self.state.document and self._opening.is_living:
-            self._opening.open_again(self._begin)
+        document = self.documents.read()
+        if document == self.state.document and self.documents.is_living:
+            self.documents.open_again(self._begin)
         elif document == self.state.document:
             self.scene.own_weights()
             self._begin()
         elif document is not None:
             self._forget_material()
-            self._opening.send(document, self._begin)
+            self.documents.send(document, self._begin)
 
     def _begin(self, settings: Mapping[str, Any] | None = None) -> None:
         """Sends the start. `settings` are those of an interrupted bake."""
@@ -343,8 +333,8 @@ class PanelModel:
             return
         if interrupted.live not in (state.choices.live, state.live.requests):
             self.set_choices(live=interrupted.live)
-        if self._opening.is_living:
-            self._opening.open_again(self.continue_interrupted)
+        if self.documents.is_living:
+            self.documents.open_again(self.continue_interrupted)
             return
         before = state.choices
         again = {"preset": interrupted.preset, "resume": True, "time_limit": interrupted.time_limit}
@@ -386,7 +376,7 @@ class PanelModel:
             return
         if version.live and version.live not in (self.state.choices.live, self.state.live.requests):
             self.set_choices(live=version.live)
-            self._opening.open_again()
+            self.documents.open_again()
         other = str(against.folder) if against else ""
         self.link.send(commands.Show(str(version.folder), other))
 
@@ -410,7 +400,7 @@ class PanelModel:
             state.living.pop(identity, None)
             if live:
                 state.living[identity] = live
-        self._opening.note_live()
+        self.documents.note_live()
 
     # view
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from verdigris.core.hosts.guarded_host import HostFailure
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.hosts.own_files import OwnFile
 from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
@@ -45,6 +47,14 @@ class PanelState:
         self.weights = WeightMap()
         self.search_folders: tuple[str, ...] = ()
         """Folders that were added to the search path of all materials."""
+
+        self.own_files: dict[tuple[str, str], OwnFile] = {}
+        """Files that are read in place of materials, by scene and key."""
+        self.own_files_changed = Signal()
+        self.noted: Path | None = None
+        """The result that the scene notes at the chosen material, if that was looked up."""
+        self.for_textures: tuple[str, ...] = ()
+        """Nodes of the chosen material that the application can bake to images."""
 
         self.document: HostDocument | None = None
         """The document that was sent to the worker last."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
+from verdigris.core.hosts.own_files import OwnFile, read_own
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
@@ -49,8 +52,40 @@ class Scene:
         return selected
 
     def document(self, material: HostMaterial) -> HostDocument:
-        """A material as MaterialX."""
+        """A material as MaterialX: from the scene, or from the file that stands for it."""
+        own = self.find_own_file(material)
+        if own is not None:
+            return read_own(own)
+        if material.problem:
+            raise HostError(f"{material.name}: {material.problem}")
         return self.host.document(material)
+
+    def find_own_file(self, material: HostMaterial | None) -> OwnFile | None:
+        return self._state.own_files.get(self._place(material)) if material else None
+
+    def take_own_file(self, material: HostMaterial, own: OwnFile | None) -> None:
+        """Reads a material from a file from now on, or from the scene again."""
+        files, place = self._state.own_files, self._place(material)
+        files.pop(place, None)
+        if own is not None:
+            files[place] = own
+        self._state.own_files_changed.emit()
+
+    def _place(self, material: HostMaterial) -> tuple[str, str]:
+        return str(self.host.scene_file() or ""), material.key
+
+    def look_up(self, material: HostMaterial) -> None:
+        """Looks up what the scene notes at a material that was just read, and which of its nodes
+        could be baked to images."""
+        state = self._state
+        state.noted, state.for_textures = None, ()
+        if not self.host.has_scene:
+            return
+        with contextlib.suppress(VerdigrisError):
+            state.noted = self.host.attached(material)
+        if self.find_own_file(material) is None:
+            with contextlib.suppress(VerdigrisError):
+                state.for_textures = self.host.nodes_for_textures(material)
 
     def own_weights(self) -> None:
         """Shows the painted weights of the chosen material."""
@@ -126,8 +161,22 @@ class Scene:
         text = (f"Written: {result.bundle}", *warnings, *hints)
         self._state.notices.add(WARNING if warnings else INFO, "\n".join(text))
 
+    def note_version(self, bundle: Path) -> None:
+        """Notes a bundle that is there already at the chosen material, with its textures."""
+        current = self._state.current
+        if current is None:
+            return
+        there = {kind: path for kind, path in texture_paths(bundle).items() if path.is_file()}
+        try:
+            self.attach(current, BakedResult(bundle, there))
+        except VerdigrisError as failure:
+            self._state.notices.add(WARNING, f"The result is not noted in the scene: {failure}")
+        else:
+            self._state.noted = bundle
+            self._state.notices.add(INFO, f"Noted in the scene: {bundle}")
+
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
-        """Notes a result in the scene. Nothing else here changes the scene."""
+        """Notes a result in the scene. Only this and `make_textures` change the scene."""
         try:
             self.host.attach(material, result)
         except VerdigrisError:

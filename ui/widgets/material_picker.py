@@ -6,7 +6,7 @@ import html
 import math
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, QUrl
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -20,16 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.signals import short_paths
-from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF, ICON
-from verdigris.ui.widgets.thumbnails import icon_of
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.thumbnails import PICTURE, icon_of
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
 _PARTS_TIP = "The parts of this material that a bake keeps, approximates or leaves out"
@@ -50,31 +49,42 @@ class MaterialPicker(QWidget):
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.combo.setMinimumContentsLength(8)
+        self.combo.setIconSize(QSize(PICTURE, PICTURE))
         self.reload = QToolButton()
         self.reload.setAutoRaise(True)
         self.reload.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.reload.setAccessibleName("Read the materials again")
         wear(self.reload, "reload")
-        self.reload.setToolTip("Reads the materials of the scene again (F5)")
+        self.reload.setToolTip("Reads the materials again, and compares them with their bakes (F5)")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(HALF)
         for widget in (self.combo, self.reload):
             row.addWidget(widget)
         self.combo.activated.connect(lambda index: model.choose(model.state.materials[index]))
-        self.reload.clicked.connect(lambda _: model.refresh_materials())
+        self.reload.clicked.connect(lambda _: self._read_again())
         bind(self, model.state.materials_changed, self._show)
+        bind(self, model.state.changes.changed, self._show)
         bind(self, model.link.state_changed, self._enable)
 
     def _show(self) -> None:
         model = self._model
         with blocked_signals(self.combo):
             self.combo.clear()
-            for number, material in enumerate(model.state.materials):
-                name = f"{material.name}  ({material.source})"
-                bundle = model.scene.result_folder / f"{material.name}{SUFFIX}"
-                self.combo.addItem(icon_of(bundle, ICON), name)
-                self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
+            grey, warning = quiet_text(self.palette()), colours_for(self).middling
+            bundles = model.scene.bundles()
+            for number, (material, bundle) in enumerate(
+                zip(model.state.materials, bundles, strict=True)
+            ):
+                changes = model.state.changes.of(material)
+                name = f"{material.name}  ({material.source}){' · changed' if changes else ''}"
+                mark = warning if changes else None
+                self.combo.addItem(icon_of(bundle, PICTURE, mark), name)
+                tip = "\n".join(filter(None, (name, material.problem, *changes)))
+                self.combo.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
+                if material.problem:
+                    # it can be chosen: its card offers the way around
+                    self.combo.setItemData(number, grey, Qt.ItemDataRole.ForegroundRole)
             # a material in a bake may have been removed from the scene
             current, materials = model.state.current, model.state.materials
             is_known = current in materials
@@ -84,6 +94,10 @@ class MaterialPicker(QWidget):
         # the list cuts off long names
         shown = self.combo.currentText()
         self.combo.setToolTip(f"{_TIP}:\n{shown}" if shown else _TIP)
+
+    def _read_again(self) -> None:
+        self._model.refresh_materials()
+        self._model.documents.compare_all()
 
     def _enable(self) -> None:
         self.combo.setEnabled(not self._model.link.is_busy and bool(self._model.state.materials))

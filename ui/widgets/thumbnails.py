@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QImageReader, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QImageReader, QPainter, QPen, QPixmap
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_table, load_json
@@ -16,6 +16,9 @@ from verdigris.ui.model.scene import RESULT_FOLDER
 from verdigris.ui.style.icons import paint_icon
 
 _PREVIEW = "preview.png"
+# Pixels of a picture in a list of materials, and the share of a badge in it.
+PICTURE = 32
+_BADGE = 0.38
 # The most bundles beside a document that are looked at.
 _MOST_BUNDLES = 40
 
@@ -53,10 +56,21 @@ def blank(size: int) -> QPixmap:
     return made
 
 
-def icon_of(bundle: Path | None, size: int) -> QIcon:
-    """The picture of a bundle as an icon, which is empty for a missing bundle."""
+def icon_of(bundle: Path | None, size: int, badge: QColor | None = None) -> QIcon:
+    """The picture of a bundle as an icon, which is empty for a missing bundle. `badge`: the colour
+    of a dot in its corner."""
     found = picture_of(bundle, size)
-    return QIcon(found) if found is not None else QIcon()
+    if found is None:
+        return QIcon()
+    if badge is not None:
+        painter = QPainter(found)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(0, 0, 0, 160), 1.5))
+        painter.setBrush(badge)
+        edge = size * _BADGE
+        painter.drawEllipse(QRectF(found.width() - edge - 1, 1, edge, edge))
+        painter.end()
+    return QIcon(found)
 
 
 def thumbnail(preview: Path, size: int) -> QPixmap:

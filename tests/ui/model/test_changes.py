@@ -162,12 +162,12 @@ def test_a_save_compares_the_chosen_material_only_and_reading_again_all(folder, 
     # opening the panel reads one material
     assert session.host.read == ["clay"]
     session.host.text = text_of("0.9")
-    model.follow_save()
+    model.documents.compare_saved()
     settle(session, qtbot)
     assert model.state.changes.of(CLAY) == ("clay has changed",)
     wax = model.state.materials[1]
     assert session.host.read == ["clay", "clay"] and model.state.changes.of(wax) == ()
-    model.compare_all()
+    model.documents.compare_all()
     model.tick()
     settle(session, qtbot)
     assert session.host.read == ["clay", "clay", "wax"]
@@ -184,7 +184,7 @@ def test_a_material_that_cannot_be_baked_is_not_read_to_be_compared(folder, qtbo
     host.materials = lambda: listed
     session = Session(host)
     model = ready(session, qtbot)
-    model.compare_all()
+    model.documents.compare_all()
     model.tick()
     assert host.read == ["clay"]
     assert replace(listed[1], problem="") == listed[1]

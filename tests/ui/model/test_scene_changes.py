@@ -292,7 +292,7 @@ def test_the_list_and_the_progress_show_a_deleted_material(make_panel, document)
     assert picker.placeholderText() == "clay  (no longer in the scene)"
     model.link.set_state("done")
     model.state.bake.handle({"event": "finished", "step": 9, "stopped_by": "request"})
-    model._opening.read()
+    model.documents.read()
     model.link.set_state("done")
     assert panel.status.progress.now.text() == "Cannot be baked: see the section Material"
     model.refresh_materials()

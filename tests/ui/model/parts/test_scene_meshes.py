@@ -102,7 +102,7 @@ def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(s
     assert found.uv[1].tolist() == [[0, 0], [1, 1], [0, 1]]
     assert (found.normal[..., 2] == 1).all()
     model.link.drop()
-    model._opening.open()
+    model.documents.open()
     kinds = [type(command) for command in session.clients[1].sent]
     assert (
         kinds.index(commands.SetMesh) < kinds.index(commands.SetView) < kinds.index(commands.Open)
