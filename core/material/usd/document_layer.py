@@ -19,6 +19,7 @@ from verdigris.core.material.files.image_headers import find_tiles
 from verdigris.core.material.files.paths import SearchPath
 from verdigris.core.material.graph.traversal import own_definitions, own_graphs, source_of, value_of
 from verdigris.core.material.load.mtlx_document import read_as_written
+from verdigris.core.material.usd.document_looks import write_document_looks
 from verdigris.core.material.usd.faults import refusing_damage
 from verdigris.core.material.usd.read_network import UNIT_KEYS, VERSION_ATTRIBUTE
 from verdigris.core.material.usd.usd_values import type_in_usd, value_in_usd
@@ -67,6 +68,7 @@ class _Writer:
                 self._write_graph(graph, f"{_GRAPHS}/{_usd_name(graph)}")
         for material in self.root.getMaterialNodes():
             self._write_material(material)
+        write_document_looks(self.root, self.layer, self._prim, self._write_input)
         return self.layer
 
     def _write_graph(
@@ -177,7 +179,7 @@ class _Writer:
                     self._write_input(prim, port, source)
                 pending += _feeding(port, self.root)
 
-    def _write_input(self, prim: Sdf.PrimSpec, port: mx.Input, source: str | None) -> None:
+    def _write_input(self, prim: Sdf.PrimSpec, port: mx.Input, source: str | None = None) -> None:
         name = f"inputs:{_usd_name(port)}"
         if name in prim.attributes:
             # a graph's own value is stronger than that of its definition

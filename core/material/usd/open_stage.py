@@ -101,8 +101,9 @@ def _layer_of(
     if not path.is_file():
         where = layer.realPath or layer.GetDisplayName()
         raise DocumentError(f"{place}: there is no such file: correct its reference in {where}")
-    whole = path.resolve()
-    return layer_of_document(read_text(path), place, whole, search.with_folder(whole.parent))
+    # images lie beside the path that is named, includes also beside what a link leads to
+    folders = search.with_folder(path.resolve().parent).with_folder(path.parent)
+    return layer_of_document(read_text(path), place, path.absolute(), folders)
 
 
 def _packaged(place: str) -> str:

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pxr import Usd
+from pxr import Usd, UsdShade
 
 from verdigris.core.material.usd.open_stage import open_stage
 from verdigris.core.material.usd.usdshade import convert, list_materials
@@ -33,7 +33,7 @@ LAST_AND_FIRST = {
 FLATTEN = """
 import sys, bpy
 bpy.utils.expose_bundled_modules()
-from pxr import Usd
+from pxr import Usd, UsdShade
 for source, target in zip(sys.argv[1::2], sys.argv[2::2]):
     Usd.Stage.Open(source).Flatten().Export(target)
 """
@@ -174,7 +174,63 @@ def Scope "look" (
     }
 }
 """
+LOOKS = """<materialx version="1.39" colorspace="lin_rec709">
+  <xi:include href="wood.mtlx"/>
+  <collection name="furniture" includegeom="/table, /chair" excludegeom="/chair/leg"/>
+  <collection name="all" includecollection="furniture" includegeom="/floor"/>
+  <variantset name="wear">
+    <variant name="old"><input name="coat" type="float" value="0.75"/></variant>
+  </variantset>
+  <look name="plain">
+    <materialassign name="main" material="wood" collection="furniture">
+      <variantassign name="v" variantset="wear" variant="old"/>
+    </materialassign>
+    <materialassign name="rest" material="bark" geom="/floor, /chair"/>
+  </look>
+  <look name="dark" inherit="plain">
+    <materialassign name="main" material="bark" collection="all"/>
+  </look>
+</materialx>
+"""
+LOOKED = """#usda 1.0
+def "plain" (
+    references = @./looks.mtlx@</ModelRoot>
+    variants = {
+        string LookVariant = "plain"
+    }
+)
+{
+    def Mesh "table"
+    {
+    }
+    def Xform "chair"
+    {
+        def Mesh "leg"
+        {
+        }
+        def Mesh "seat"
+        {
+        }
+    }
+    def Mesh "floor"
+    {
+    }
+}
+def "dark" (
+    references = @./looks.mtlx@</ModelRoot>
+    variants = {
+        string LookVariant = "dark"
+    }
+)
+{
+    def Mesh "table"
+    {
+    }
+}
+"""
 FILES = {
+    "looks.mtlx": LOOKS,
+    "looked.usda": LOOKED,
     "wood.mtlx": WOOD,
     "bark.mtlx": BARK,
     "prop.usda": PROP,
@@ -192,7 +248,7 @@ def stages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stages")
     for name, text in FILES.items():
         (folder / name).write_text(text)
-    sources = {"composed": folder / "set.usda"}
+    sources = {"composed": folder / "set.usda", "looked": folder / "looked.usda"}
     for path in DOCUMENTS:
         sources[path.stem] = folder / f"{path.stem}_stage.usda"
         sources[path.stem].write_text(f"#usda 1.0\n(\n    subLayers = [@{path.as_posix()}@]\n)\n")
@@ -223,6 +279,18 @@ def test_documents_are_read_as_usd_reads_them(stages, subtests):
                 for last, first in LAST_AND_FIRST.items():
                     theirs = theirs.replace(last, first)
                 assert ours == theirs
+
+
+def test_looks_of_a_document_are_variants_with_bindings(stages):
+    for place, ours, theirs in read_both(stages, "looked"):
+        assert ours == theirs, place
+    bound = []
+    for stage in (open_stage(stages["looked"][0]).stage, Usd.Stage.Open(str(stages["looked"][1]))):
+        meshes = [prim for prim in stage.Traverse() if prim.GetTypeName() == "Mesh"]
+        found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(meshes)
+        pairs = zip(meshes, found, strict=True)
+        bound.append({str(mesh.GetPath()): str(each.GetPath()) for mesh, each in pairs})
+    assert bound[0] == bound[1] and len(bound[0]) == 5
 
 
 def test_a_stage_composes_documents_in_every_kind_of_arc(stages):
