@@ -8,7 +8,6 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.process.worker_environment import package_folder
-from verdigris.core.geometry.mesh_values import weight_names
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
     BakedResult,
@@ -18,19 +17,17 @@ from verdigris.core.hosts.host import (
     LadderLook,
 )
 from verdigris.core.hosts.probe import Facts
-from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
-from verdigris.plugins.common.usd_stages import bound_meshes, listed
 from verdigris.plugins.houdini.interpreter import hython
+from verdigris.plugins.houdini.scene.cops import FOLDER, images_of_cops, write_images
+from verdigris.plugins.houdini.scene.documents import document_of_network, document_of_stage
 from verdigris.plugins.houdini.scene.facts import read_facts
 from verdigris.plugins.houdini.scene.geometry import (
     float_attributes,
     materials_of,
     mesh_of_object,
     objects,
-    uncooked_objects,
 )
-from verdigris.plugins.houdini.scene.left_out import left_out
 from verdigris.plugins.houdini.scene.networks import (
     material_around,
     network_materials,
@@ -39,27 +36,25 @@ from verdigris.plugins.houdini.scene.networks import (
 )
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, require_node, undo_step
 from verdigris.plugins.houdini.scene.paint import start_brush, stop_brush
-from verdigris.plugins.houdini.scene.paths import named, resolved
 from verdigris.plugins.houdini.scene.results import (
-    RESULT_DATA,
     add_variants,
-    make_viewport_material,
+    note_on_node,
     note_on_stage,
+    noted_on_node,
     noted_on_stage,
     require_stage,
 )
 from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
     mesh_of_lop,
+    meshes_of_lop,
     selected_stages,
     stage_nodes,
-    stage_of,
     stage_warnings,
     staged_materials,
-    waits_for,
+    weight_sets_of_lop,
 )
-from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
-from verdigris.plugins.houdini.scene.translator import discard_network, translation
+from verdigris.plugins.houdini.scene.translator import discard_network
 
 STAGE, NETWORK = "USD stage", "material network"
 
@@ -166,38 +161,15 @@ class HoudiniHost:
         return f"{require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
-        notes: list[str] = []
         if _is_on_stage(material):
-            node, path = _split_key(material)
-            found = convert(stage_of(node), path)
-        else:
-            with translation(require_node(material.key)) as (library, path):
-                # the stage is kept, without which its prims expire
-                stage = stage_of(library)
-                found = convert(stage, path)
-            notes += left_out(require_node(material.key), found.notes)
-            uncooked = uncooked_objects(material.key)
-            if uncooked:
-                notes.append(
-                    f"painted weights of objects that have not been cooked are not known: display "
-                    f"{listed(uncooked)}, and press Take weights"
-                )
-        scene = self.scene_file()
-        folders = dict.fromkeys((*([scene.parent] if scene else []), *found.folders))
-        text, images = without_nodes(found.text)
-        notes = [*found.notes, *notes, *images]
-        if scene is None:
-            notes.append("the scene is not saved: $HIP is Houdini's working folder")
-        text = with_file_rules(text)
-        return HostDocument(material.key, text, found.name, tuple(folders), tuple(notes))
+            return document_of_stage(material.key, *_split_key(material))
+        return document_of_network(material.key, require_node(material.key))
 
     # meshes and weights
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         if _is_on_stage(material):
-            node, path = _split_key(material)
-            bound = () if waits_for(node) else bound_meshes(stage_of(node), path)
-            return tuple(f"{node.path()}{SEPARATOR}{name}" for name in bound)
+            return meshes_of_lop(*_split_key(material))
         key = require_node(material.key).path()
         return tuple(each.path() for each in objects() if key in materials_of(each))
 
@@ -216,13 +188,7 @@ class HoudiniHost:
         node_path, _, prim_path = mesh.partition(SEPARATOR)
         node = require_node(node_path)
         if prim_path:
-            from pxr import UsdGeom
-
-            stage = stage_of(node)
-            found = UsdGeom.Mesh(stage.GetPrimAtPath(prim_path))
-            if not found:
-                raise HostError(f"{node.path()} has no mesh {prim_path}: refresh the list")
-            return weight_names(found)
+            return weight_sets_of_lop(node, prim_path)
         return float_attributes(node)
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
@@ -241,6 +207,28 @@ class HoudiniHost:
         if not hou.isUIAvailable():
             raise HostError("this Houdini has no window, and so no brush to leave")
         stop_brush()
+
+    # images of COPs
+
+    def nodes_for_textures(self, material: HostMaterial) -> tuple[str, ...]:
+        """The COPs whose images a material of a network reads."""
+        if _is_on_stage(material):
+            return ()
+        found = images_of_cops(require_node(material.key))
+        return tuple(dict.fromkeys(path for _, path in found))
+
+    def make_textures(self, material: HostMaterial) -> str:
+        """Writes these images beside the scene, and lets the material read the files."""
+        scene = self.scene_file()
+        if scene is None:
+            raise HostError(
+                "the scene is not saved: save it first, as images are written beside it"
+            )
+        self._refuse_locked(material)
+        with undo_step("Verdigris textures"):
+            written = write_images(require_node(material.key), scene.parent / FOLDER)
+        names = ", ".join(file.name for file in written)
+        return f"Written to {scene.parent / FOLDER}: {names}."
 
     # results
 
@@ -267,15 +255,11 @@ class HoudiniHost:
         if _is_on_stage(material):
             note_on_stage(*_split_key(material), result)
             return
-        node = require_node(material.key)
-        node.setUserData(RESULT_DATA, named(result.bundle))
-        if result.textures:
-            make_viewport_material(node, result.textures)
+        note_on_node(require_node(material.key), result)
 
     def attached(self, material: HostMaterial) -> Path | None:
         if not _is_on_stage(material):
-            text = require_node(material.key).userData(RESULT_DATA)
-            return resolved(text) if text else None
+            return noted_on_node(require_node(material.key))
         return noted_on_stage(*_split_key(material))
 
 

@@ -197,6 +197,8 @@ class Scene:
             return "vop"
         if above in ("stage", "lopnet", "obj", "topnet"):
             return {"obj": "obj", "topnet": "top"}.get(above, "lop")
+        if above in ("copnet", "cop2net"):
+            return above.removesuffix("net")
         return "sop" if around == "obj" and above == "geo" else around
 
     def state(self) -> Any:
@@ -276,6 +278,14 @@ def make_hou(scene: Scene) -> StrictModule:
             return self._name
 
         def pressButton(self) -> None:
+            if scene.nodes[self._path]["type"] == "rop_image":
+                # an artist's COP may fail without an exception
+                cop = wrap(scene.nodes[self._path]["parms"]["coppath"])
+                assert wrap(self._path).parm("colorconversion").rawValue() == "raw"
+                if not cop._facts.get("fails"):
+                    file = Path(wrap(self._path).parm("copoutput").evalAsString())
+                    file.write_text(cop.path())
+                return
             definition = scene.definitions[scene.nodes[self._path]["type"]]
             module: dict[str, Any] = {}
             exec(definition["sections"]["PythonModule"], module)
@@ -285,6 +295,9 @@ def make_hou(scene: Scene) -> StrictModule:
                 exec(definition["callbacks"][self._name], names)
             except Exception as failure:
                 raise OperationFailed(str(failure)) from failure
+
+        def path(self) -> str:
+            return f"{self._path}/{self._name}"
 
         def evalAsInt(self) -> int:
             return int(scene.nodes[self._path]["parms"][self._name] or 0)
@@ -550,6 +563,9 @@ def make_hou(scene: Scene) -> StrictModule:
                 if facts["input"] == self._path
             )
 
+        def parms(self) -> tuple[Parm, ...]:
+            return tuple(Parm(self._path, name) for name in self._facts["parms"])
+
         def isInsideLockedHDA(self) -> bool:
             return bool(self._facts["locked"])
 
@@ -653,6 +669,13 @@ def make_hou(scene: Scene) -> StrictModule:
         def usdPreviewShaderParms(self) -> tuple[str, ...]:
             return tuple(self._facts.get("preview", ()))
 
+    class CopNode(OpNode):
+        pass
+
+    class Cop2Node(OpNode):
+        def saveImage(self, file_name: str) -> None:
+            Path(file_name).write_text(self.path())
+
     class TopNode(OpNode):
         def setDisplayFlag(self, on: bool) -> None:
             scene.change("setDisplayFlag")
@@ -702,8 +725,9 @@ def make_hou(scene: Scene) -> StrictModule:
         if path == "/stage":
             return LopNetwork(path)
         kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode, "top": TopNode}
+        kinds |= {"cop": CopNode, "cop2": Cop2Node}
         # a network inside of another context is a plain operator
-        is_network = scene.nodes[path]["type"] in ("matnet", "lopnet")
+        is_network = scene.nodes[path]["type"] in ("matnet", "lopnet", "copnet", "cop2net")
         return OpNode(path) if is_network else kinds.get(scene.kind_of(path), OpNode)(path)
 
     class OpNodeType:
@@ -921,6 +945,8 @@ def make_hou(scene: Scene) -> StrictModule:
         VopNode=VopNode,
         OpNodeType=OpNodeType,
         TopNode=TopNode,
+        CopNode=CopNode,
+        Cop2Node=Cop2Node,
         OpNodeTypeCategory=OpNodeTypeCategory,
         nodeTypeCategories=lambda: {
             name: OpNodeTypeCategory(name.lower())

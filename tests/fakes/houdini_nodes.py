@@ -111,6 +111,13 @@ NODES = {
             *("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
         ),
     ),
+    # images
+    "copnet": NodeKind("documented for each context"),
+    "cop2net": NodeKind("documented for each context: COP Network - Old"),
+    "rop_image": NodeKind(
+        "cop/rop_image; texture exporters make one beside a COP, set these, and destroy it",
+        ("coppath", "copoutput", "colorconversion", "execute"),
+    ),
     # tasks
     "topnet": NodeKind("obj/topnet; a new one contains localscheduler"),
     "localscheduler": NodeKind(

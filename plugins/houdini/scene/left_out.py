@@ -20,7 +20,7 @@ _PRINCIPLED = "principledshader"
 def left_out(material: hou.VopNode, notes: Sequence[str]) -> list[str]:
     """A line for each node upstream that is not translated, unless a note names it already."""
     found = []
-    for node in _upstream(material):
+    for node in upstream(material):
         kind = node.type().name()
         is_named = any(f"/{node.name()} " in note for note in notes)
         if kind.startswith(_PRINCIPLED):
@@ -33,7 +33,7 @@ def left_out(material: hou.VopNode, notes: Sequence[str]) -> list[str]:
     return found
 
 
-def _upstream(material: hou.VopNode) -> Iterator[hou.VopNode]:
+def upstream(material: hou.VopNode) -> Iterator[hou.VopNode]:
     """The nodes that a material reads, in its subnets too, and the material itself."""
     seen: set[str] = set()
     waiting = [material]

@@ -87,9 +87,11 @@ def undo_step(label: str) -> Iterator[None]:
     try:
         with hou.undos.group(label):
             yield
-    except hou.Error as failure:
+    except (hou.Error, HostError) as failure:
         labels = hou.undos.undoLabels()
         # without a change there is no step, and the previous step may have the same label
         if hou.undos.areEnabled() and labels != before and labels[:1] == (label,):
             hou.undos.performUndo()
+        if isinstance(failure, HostError):
+            raise
         raise HostError(f"{label}: Houdini reports: {failure}") from None

@@ -66,6 +66,19 @@ _SPACES = {
 }
 
 
+def note_on_node(node: hou.Node, result: BakedResult) -> None:
+    """Notes a result on a material of a network, with its baked look beside it."""
+    node.setUserData(RESULT_DATA, named(result.bundle))
+    if result.textures:
+        make_viewport_material(node, result.textures)
+
+
+def noted_on_node(node: hou.Node) -> Path | None:
+    """The result of a material of a network."""
+    text = node.userData(RESULT_DATA)
+    return resolved(text) if text else None
+
+
 def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
     """Notes a result on a USD material, with the node after a LOP that writes results."""
     writer = _existing_result(node)

@@ -10,7 +10,13 @@ import hou
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import has_surface, list_materials
-from verdigris.plugins.common.usd_stages import find_problem, listed, mesh_of_stage
+from verdigris.plugins.common.usd_stages import (
+    bound_meshes,
+    find_problem,
+    listed,
+    mesh_of_stage,
+    weight_sets_of,
+)
 from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 from verdigris.plugins.houdini.scene.nodes import instances, is_ready
@@ -155,6 +161,17 @@ def materials_of_stage(node: hou.LopNode) -> list[str]:
     """The paths of the materials on a LOP's stage that have a MaterialX surface."""
     stage = stage_of(node)
     return [path for path in list_materials(stage) if has_surface(stage, path)]
+
+
+def meshes_of_lop(node: hou.LopNode, material: str) -> tuple[str, ...]:
+    """The meshes of a stage with a material; none while the LOP waits for a cook."""
+    bound = () if waits_for(node) else bound_meshes(stage_of(node), material)
+    return tuple(f"{node.path()}{SEPARATOR}{path}" for path in bound)
+
+
+def weight_sets_of_lop(node: hou.LopNode, path: str) -> tuple[str, ...]:
+    """The primvars of a mesh that can be painted weights."""
+    return weight_sets_of(stage_of(node), path, node.path())
 
 
 def mesh_of_lop(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:

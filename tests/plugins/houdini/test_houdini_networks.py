@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.base.errors import DocumentError, HostError
-from verdigris.core.hosts.host import BakedResult
+from verdigris.core.hosts.host import BakedResult, MakesTextures
 
 from ..hosts import by_name
 from .scenes import LIBRARY, PLATE, USD_DATA, visible
@@ -291,3 +291,54 @@ def test_objects_that_have_not_been_cooked_are_named_for_their_weights(scene, ho
     scene.stale.add(f"{PLATE}/brush")
     assert host.weight_sets(PLATE) == ("verdigris_weights",)
     assert f"{PLATE}/shape" not in scene.cooks
+
+
+@pytest.fixture
+def painted(scene, harness):
+    """A builder whose image nodes read COPs of both kinds, one of them twice."""
+    for network, cop in (("copnet", "rust"), ("cop2net", "mask")):
+        scene.add(f"/obj/{network}", network)
+        scene.add(f"/obj/{network}/{cop}", "null")
+    previous = ""
+    for name, file in (
+        ("colour", "op:/obj/copnet/rust"), ("again", "op:/obj/copnet/rust{C}"),
+        ("mask", "op:/obj/cop2net/mask"), ("file", "$HIP/plain.png"),
+    ):  # fmt: skip
+        previous = scene.add(f"{KARMA}/{name}", "mtlximage", input=previous)
+        scene.nodes[previous]["parms"]["file"] = file
+    scene.nodes[f"{KARMA}/surface"]["input"] = previous
+    return scene
+
+
+def test_images_of_cops_become_files_in_one_undo_step(painted, harness, tmp_path):
+    host = harness.host
+    assert isinstance(host, MakesTextures)
+    karma = by_name(host, "karma")
+    assert host.nodes_for_textures(karma) == ("/obj/cop2net/mask", "/obj/copnet/rust")
+    assert host.nodes_for_textures(by_name(host, "tiles")) == ()
+    before, steps = harness.snapshot(), len(painted.undo_stack)
+    said = host.make_textures(karma)
+    folder = tmp_path / "textures"
+    assert said == f"Written to {folder}: obj_cop2net_mask.exr, obj_copnet_rust.exr."
+    assert {each.name: each.read_text() for each in folder.iterdir()} == {
+        "obj_copnet_rust.exr": "/obj/copnet/rust", "obj_cop2net_mask.exr": "/obj/cop2net/mask"
+    }  # fmt: skip
+    files = [painted.nodes[f"{KARMA}/{name}"]["parms"]["file"] for name in ("colour", "again")]
+    assert files == ["$HIP/textures/obj_copnet_rust.exr"] * 2
+    assert painted.nodes[f"{KARMA}/file"]["parms"]["file"] == "$HIP/plain.png"
+    # the node that wrote is gone
+    assert set(painted.nodes) == set(before) and len(painted.undo_stack) == steps + 1
+    assert host.nodes_for_textures(karma) == ()
+    harness.undo()
+    assert harness.snapshot() == before
+
+
+def test_a_cop_that_writes_nothing_changes_nothing(painted, harness):
+    painted.nodes["/obj/copnet/rust"]["fails"] = True
+    before = harness.snapshot()
+    with pytest.raises(HostError, match=r"/obj/copnet/rust wrote no image to .*errors on the node"):
+        harness.host.make_textures(by_name(harness.host, "karma"))
+    assert harness.snapshot() == before
+    painted.path = ""
+    with pytest.raises(HostError, match="save it first, as images are written beside it"):
+        harness.host.make_textures(by_name(harness.host, "karma"))

@@ -1,0 +1,49 @@
+"""Materials as MaterialX documents: of stages, and of networks by Houdini's own translation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import hou
+
+from verdigris.core.hosts.host import HostDocument
+from verdigris.core.material.usd.usdshade import ConvertedMaterial, convert
+from verdigris.plugins.common.usd_stages import listed
+from verdigris.plugins.houdini.scene.geometry import uncooked_objects
+from verdigris.plugins.houdini.scene.left_out import left_out
+from verdigris.plugins.houdini.scene.stage import stage_of
+from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
+from verdigris.plugins.houdini.scene.translator import translation
+
+
+def document_of_stage(name: str, node: hou.LopNode, path: str) -> HostDocument:
+    """A material of a stage. `name` names the document in messages."""
+    return _document(name, convert(stage_of(node), path), ())
+
+
+def document_of_network(name: str, node: hou.VopNode) -> HostDocument:
+    """A material of a network, with notes on what its translation leaves out."""
+    with translation(node) as (library, path):
+        # the stage is kept, without which its prims expire
+        stage = stage_of(library)
+        found = convert(stage, path)
+    notes = left_out(node, found.notes)
+    uncooked = uncooked_objects(node.path())
+    if uncooked:
+        notes.append(
+            "painted weights of objects that have not been cooked are not known: display "
+            f"{listed(uncooked)}, and press Take weights"
+        )
+    return _document(name, found, notes)
+
+
+def _document(name: str, found: ConvertedMaterial, notes: Iterable[str]) -> HostDocument:
+    is_new = hou.hipFile.isNewFile()
+    text, images = without_nodes(found.text)
+    lines = [*found.notes, *notes, *images]
+    if is_new:
+        lines.append("the scene is not saved: $HIP is Houdini's working folder")
+    scene = [] if is_new else [Path(hou.hipFile.path()).parent]
+    folders = tuple(dict.fromkeys((*scene, *found.folders)))
+    return HostDocument(name, with_file_rules(text), found.name, folders, tuple(lines))
