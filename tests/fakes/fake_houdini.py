@@ -17,7 +17,6 @@ import json
 import posixpath
 import re
 import sys
-from collections import Counter
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -25,6 +24,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from fake_houdini_scene import (
+    Error,
+    Nodes,
+    ObjectWasDeleted,
+    OperationFailed,
+    PermissionError,
+    Scene,
+    expanded,
+)
+from fake_houdini_ui import make_ui
 from fake_houdini_values import (
     INDIRECT,
     LICENSES,
@@ -49,207 +58,6 @@ from fake_houdini_values import plate as plate
 from fake_maya import StrictModule, forget
 from houdini_nodes import PARMS, SECTIONS
 from pxr import Usd
-
-
-class Nodes(dict):
-    """Nodes by path, which knows the children of each."""
-
-    _tree: dict[str, list[str]] | None = None
-
-    def __setitem__(self, path: str, facts: Any) -> None:
-        self._tree = None
-        super().__setitem__(path, facts)
-
-    def __delitem__(self, path: str) -> None:
-        self._tree = None
-        super().__delitem__(path)
-
-    def pop(self, path: str) -> Any:
-        self._tree = None
-        return super().pop(path)
-
-    def children(self, path: str) -> list[str]:
-        if self._tree is None:
-            self._tree = {}
-            for each in self:
-                self._tree.setdefault(each.rpartition("/")[0], []).append(each)
-        return self._tree.get(path, [])
-
-
-class Scene:
-    """Nodes by path, and the undo stack."""
-
-    def __init__(self) -> None:
-        self.path = ""
-        self.window = True
-        self.count = 0
-        # digital assets in files, and those of this session, by the name of their type
-        self.definitions: dict[str, dict[str, Any]] = {}
-        self.loaded_files: list[str] = []
-        self.home = ""
-        self.loop: list[Any] = []
-        self.nodes: Nodes = Nodes()
-        # nodes that must cook before they are read, and how often each node has cooked
-        self.stale: set[str] = set()
-        self.cooks: Counter[str] = Counter()
-        self.unsaved = False
-        self.license = "Commercial"
-        # errors that calls raise, by names such as "Parm.set" or "Node.stage"
-        self.fails: dict[str, Exception] = {}
-        self.loaded = 0
-        self.file_callbacks: list[Any] = []
-        self.selection: list[str] = []
-        self.undo_stack: list[tuple[str, Any]] = []
-        self.in_group = False
-        self.undos = True
-        self.stages: dict[str, str] = {}
-        self.refuses: set[str] = set()
-        self.viewer_pwd = "/obj"
-        self.current = ""
-        # what the viewer does: "view", or the node whose state was entered
-        self.viewer_states: list[str] = []
-        self.saved: list[Any] = []
-        self.dialogs: list[str] = []
-        self.panels: list[Any] = []
-        self.tabs: list[Any] = []
-        self.interfaces = {"verdigris": "Verdigris"}
-        self.geometries: dict[str, dict[str, Any]] = {}
-        self.add_managers()
-
-    def cook(self, path: str) -> None:
-        """Cooks a node, after everything that it reads."""
-        if path not in self.stale:
-            return
-        self.stale.discard(path)
-        self.cooks[path] += 1
-        facts = self.nodes[path]
-        for each in (facts["input"], *facts["refs"]):
-            if each in self.nodes:
-                self.cook(each)
-
-    def touch(self, path: str) -> None:
-        """A node has changed: it must cook, and so must all nodes that read it."""
-        if path in self.stale or self.kind_of(path) not in ("sop", "lop"):
-            return
-        self.stale.add(path)
-        for each, facts in self.nodes.items():
-            if facts["input"] == path or path in facts["refs"]:
-                self.touch(each)
-
-    def redraw(self) -> None:
-        """The viewers cook what they display, once control returns to Houdini."""
-        for path, facts in self.nodes.items():
-            if facts["display"]:
-                self.cook(path)
-        self.cooks.clear()
-
-    def add_managers(self) -> None:
-        for name in ("stage", "mat", "obj"):
-            self.add(f"/{name}", name)
-
-    def add(self, path: str, kind: str, **facts: Any) -> str:
-        asset = self.definitions.get(kind)
-        self.count += 1
-        self.nodes[path] = {
-            "type": kind,
-            "parms": dict(asset["parms"]) if asset else dict.fromkeys(PARMS[kind], ""),
-            "data": {},
-            "input": "",
-            "refs": [],
-            "comment": "",
-            "hidden": False,
-            "display": False,
-            "material": False,
-            "locked": False,
-            "visualizers": [],
-            "number": self.count,
-            **facts,
-        }
-        if asset:
-            for name, inner in copy.deepcopy(asset["contents"]).items():
-                if inner["input"].startswith("/"):
-                    inner["input"] = path + inner["input"]
-                self.count += 1
-                self.nodes[path + name] = {**inner, "locked": True, "number": self.count}
-        elif kind == "subnet" and self.kind_of(path) == "lop":
-            self.add(f"{path}/output0", "output")
-        elif kind == "topnet":
-            self.add(f"{path}/localscheduler", "localscheduler")
-        return path
-
-    def add_builder(self, path: str, context: str, surface: str) -> str:
-        """A material builder: a subnet with the material flag, and several outputs."""
-        self.add(path, "subnet", material=True)
-        self.nodes[path]["parms"] = dict.fromkeys(PARMS["builder"], "")
-        self.nodes[path]["parms"]["shader_rendercontextname"] = context
-        self.add(f"{path}/surface", surface)
-        for output in ("surface_output", "displacement_output"):
-            self.add(f"{path}/{output}", "subnetconnector", input=f"{path}/surface")
-        return path
-
-    def kind_of(self, path: str) -> str:
-        """The context of a node: obj, sop, lop, vop, top or manager."""
-        parent = path.rpartition("/")[0]
-        if not parent:
-            return "manager"
-        above, around = self.nodes[parent]["type"], self.kind_of(parent)
-        if above in ("mat", "shop", "matnet", "materiallibrary", "editmaterial"):
-            return "vop"
-        if above in ("stage", "lopnet", "obj", "topnet"):
-            return {"obj": "obj", "topnet": "top"}.get(above, "lop")
-        if above in ("copnet", "cop2net"):
-            return above.removesuffix("net")
-        return "sop" if around == "obj" and above == "geo" else around
-
-    def state(self) -> Any:
-        return Nodes({path: copy.deepcopy(facts) for path, facts in self.nodes.items()})
-
-    def change(self, name: str) -> None:
-        if name in self.refuses:
-            raise OperationFailed(f"{name} failed")
-        self.unsaved = True
-        if self.in_group or not self.undos:
-            return
-        self.undo_stack.append((name, self.state()))
-
-    def undo(self) -> None:
-        self.nodes = self.undo_stack.pop()[1]
-
-
-class Error(Exception):
-    pass
-
-
-class OperationFailed(Error):
-    pass
-
-
-class PermissionError(Error):
-    pass
-
-
-class ObjectWasDeleted(Error):
-    pass
-
-
-def expanded(text: str, hip: str) -> str:
-    """A text parameter as Houdini reads it.
-
-    "Text inside double quotes has variables expanded", "a backslash escapes the next character",
-    "text inside backticks is evaluated as an expression", and "string parameters are treated like
-    an argument" (sidefx.com/docs/houdini9.5/expressions/_quoting). "If the variable is unknown, it
-    will not do any expansion" (hou.hscriptExpression). Expressions are not run here, but reported.
-    """
-    known = {"HIP": hip, "HOME": "/home/artist", "JOB": "/job", "F": "1"}
-
-    def read(found: re.Match[str]) -> str:
-        escaped, name = found["escaped"], found["name"] or found["braced"]
-        if found[0] == "`":
-            raise AssertionError(f"Houdini would run an expression in {text!r}")
-        return escaped if escaped is not None else known.get(name, found[0])
-
-    signs = r"\\(?P<escaped>.)|\$(?P<name>\w+)|\$\{(?P<braced>\w+)\}|`"
-    return re.sub(signs, read, text, flags=re.DOTALL)
 
 
 def make_hou(scene: Scene) -> StrictModule:
@@ -681,23 +489,6 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.change("setDisplayFlag")
             self._facts["display"] = on
 
-    class SceneViewer:
-        def pwd(self) -> Any:
-            return wrap(scene.viewer_pwd)
-
-        def setPwd(self, node: Node) -> None:
-            scene.viewer_pwd = node.path()
-            # each network has its own current node
-            scene.current = ""
-
-        def enterCurrentNodeState(self) -> None:
-            # a viewer sees the nodes of its own network only, and enters that network's state else
-            inside = scene.current.rpartition("/")[0] == scene.viewer_pwd
-            scene.viewer_states.append(scene.current if inside else scene.viewer_pwd)
-
-        def enterViewState(self) -> None:
-            scene.viewer_states.append("view")
-
     class ViewportVisualizers(StrictModule):
         def type(self, name: str) -> Any:
             return ViewportVisualizerType(name) if name == "vis_color" else None
@@ -855,64 +646,6 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.undo()
             return True
 
-    class PaneTab:
-        pass
-
-    class PythonPanel(PaneTab):
-        def __init__(self, shown: Any = None) -> None:
-            self._shown = shown
-
-        def activeInterface(self) -> Any:
-            return self._shown
-
-        def setActiveInterface(self, interface: Any) -> None:
-            scene.panels.append(interface)
-
-        def setIsCurrentTab(self) -> None:
-            scene.panels.append("front")
-
-    class Desktop:
-        def createFloatingPaneTab(self, kind: str) -> PythonPanel:
-            assert kind == "PythonPanel"
-            return PythonPanel()
-
-    class Ui(StrictModule):
-        def paneTabs(self) -> tuple[PaneTab, ...]:
-            return (PaneTab(), *(PythonPanel(shown) for shown in scene.tabs))
-
-        def curDesktop(self) -> Desktop:
-            return Desktop()
-
-        def paneTabOfType(self, kind: str) -> Any:
-            assert kind == "SceneViewer"
-            return SceneViewer()
-
-        def displayMessage(
-            self,
-            text: str,
-            buttons: Any = ("OK",),
-            default_choice: int = 0,
-            close_choice: int = -1,
-            title: str = "",
-        ) -> int:
-            scene.dialogs.append(text)
-            return close_choice
-
-        def setStatusMessage(self, text: str) -> None:
-            scene.dialogs.append(text)
-
-        def addEventLoopCallback(self, callback: Any) -> None:
-            scene.loop.append(callback)
-
-        def removeEventLoopCallback(self, callback: Any) -> None:
-            if callback not in scene.loop:
-                raise OperationFailed("The callback was not registered")
-            scene.loop.remove(callback)
-
-    class Pypanel(StrictModule):
-        def interfaces(self) -> dict[str, Any]:
-            return scene.interfaces
-
     def guarded(name: str, method: Any) -> Any:
         @wraps(method)
         def call(*given: Any, **named: Any) -> Any:
@@ -929,13 +662,14 @@ def make_hou(scene: Scene) -> StrictModule:
 
     def teach(**names: Any) -> None:
         for name, value in names.items():
-            if isinstance(value, type) and value.__qualname__.startswith("make_hou"):
+            if isinstance(value, type) and value.__qualname__.startswith("make_"):
                 guard(name, value)
-            elif type(value).__qualname__.startswith("make_hou"):
+            elif type(value).__qualname__.startswith("make_"):
                 guard(name, type(value))
             setattr(hou, name, value)
 
     teach(
+        **make_ui(scene, wrap),
         Node=Node,
         OpNode=OpNode,
         LopNetwork=LopNetwork,
@@ -962,7 +696,6 @@ def make_hou(scene: Scene) -> StrictModule:
         Vertex=Vertex,
         Point=Point,
         Parm=Parm,
-        SceneViewer=SceneViewer,
         OperationFailed=OperationFailed,
         PermissionError=PermissionError,
         ObjectWasDeleted=ObjectWasDeleted,
@@ -973,11 +706,6 @@ def make_hou(scene: Scene) -> StrictModule:
         hipFile=HipFile("hou.hipFile"),
         hipFileEventType=Enum("AfterClear", "AfterLoad", "AfterSave"),
         undos=Undos("hou.undos"),
-        pypanel=Pypanel("hou.pypanel"),
-        PaneTab=PaneTab,
-        PythonPanel=PythonPanel,
-        Desktop=Desktop,
-        ui=Ui("hou.ui"),
         ViewportVisualizer=ViewportVisualizer,
         ViewportVisualizerType=ViewportVisualizerType,
         viewportVisualizers=ViewportVisualizers("hou.viewportVisualizers"),
