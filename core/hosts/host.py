@@ -90,6 +90,9 @@ class HostDocument:
     live: tuple[str, ...] = ()
     """Inputs that the scene keeps open in a bake, as texts of `bake --live`."""
 
+    convertible: tuple[str, ...] = ()
+    """Textures of the scene that were left out, and that the application can convert to files."""
+
 
 @dataclass(frozen=True)
 class HostMesh:

@@ -21,7 +21,7 @@ from verdigris.core.hosts.probe import Facts
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
-from verdigris.plugins.maya.scene.documents import scene_file
+from verdigris.plugins.maya.scene.documents import scene_file, texture_folder
 from verdigris.plugins.maya.scene.facts import read_facts
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
@@ -36,10 +36,12 @@ from verdigris.plugins.maya.scene.materials import (
     unloaded_references,
 )
 from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
+from verdigris.plugins.maya.scene.networks import convert_to_texture
 from verdigris.plugins.maya.scene.nodes import (
     identity_of,
     note_text,
     refuse_locked,
+    require_node,
     selected_meshes,
     undo_step,
 )
@@ -246,6 +248,16 @@ class MayaHost:
             names = show_looks({material: self.meshes(material) for material in materials})
             said.append(f"Baked looks are shown: {', '.join(names)}")
         return "; ".join(said)
+
+    def convert_to_texture(self, material: HostMaterial, node: str) -> str:
+        """Converts a texture that a document leaves out to a file. Returns what it did."""
+        meshes = [mesh for mesh in self.meshes(material) if not is_item(mesh)]
+        if not meshes:
+            raise HostError(
+                f"{material.name} is not assigned to a mesh: assign it to convert {node}"
+            )
+        made = convert_to_texture(require_node(node), meshes[0], texture_folder())
+        return f"{node} is converted to the file texture {made}: Edit > Undo takes it back"
 
     def require_material_of(self, node: str) -> HostMaterial:
         """The material of a shader, a shading group or a stack."""

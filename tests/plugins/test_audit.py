@@ -34,8 +34,6 @@ SEEN_ELSEWHERE = {
         "exportAssignedMaterials",
         "excludeExportTypes",
     },
-    # the flags in MtoA's published source, ArnoldExportToMaterialXCmd.cpp, and its own dialog
-    "arnoldExportToMaterialX": {"filename", "look", "properties", "relative", "fullPath"},
     # a runtime command of Maya's menus (Mesh Display > Paint Vertex Color Tool), in wide use
     "PaintVertexColorTool": set(),
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 from maya import cmds
 
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.documents import (
     folders_of_definitions,
     named_folders,
@@ -32,6 +33,14 @@ def project_folders() -> list[Path]:
     if root:
         folders += [Path(root), Path(root) / "sourceimages"]
     return folders
+
+
+def texture_folder() -> Path:
+    """The folder for textures of the project."""
+    root = cmds.workspace(query=True, rootDirectory=True)
+    if not root:
+        raise HostError("the project has no folder: choose one (File > Set Project)")
+    return Path(root) / "sourceimages" / "verdigris"
 
 
 def make_document(text: str, name: str, preferred: str) -> HostDocument:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from maya import cmds
@@ -116,11 +117,10 @@ def shader_to_read(engine: str, shader: str) -> str:
 
 def require_shader(shader: str) -> None:
     """Raises an error for what a shading group has instead of a shader."""
-    kind = cmds.nodeType(shader)
-    if not cmds.getClassification(kind, satisfies="shader"):
+    if not _is_a(shader, "shader"):
         raise HostError(
-            f"{shader} ({kind}) is not a shader: connect it to the color of a shader, and this "
-            "shader to the shading group"
+            f"{shader} ({cmds.nodeType(shader)}) is not a shader: connect it to the color of a "
+            "shader, and this shader to the shading group"
         )
 
 
@@ -135,29 +135,47 @@ def read_nodes(shader: str, name: str) -> HostDocument:
             f"the rendering space {rendering_space()} is not supported, and colours are taken as "
             "linear Rec. 709: choose ACEScg or scene-linear Rec.709-sRGB"
         )
-    return HostDocument(
-        document.name, document.text, document.material, document.search,
-        (*notes, *document.notes),
-    )  # fmt: skip
+    textures = tuple(each for each in found.untranslated if _is_a(each, "texture"))
+    return replace(document, notes=(*notes, *document.notes), convertible=textures)
 
 
-def convert_to_texture(node: str, output: str, mesh: str, folder: Path) -> str:
-    """Bakes an output of a texture node to a file, and feeds from it what the node fed. Returns the
-    new file node. One undo step."""
+def convert_to_texture(node: str, mesh: str, folder: Path) -> str:
+    """Bakes a texture node to a file, which feeds what the node fed. Returns the node of the file.
+    One undo step."""
+    pairs = cmds.listConnections(
+        node, source=False, destination=True, plugs=True, connections=True
+    ) or []  # fmt: skip
+    fed = [
+        (_leaf(own), other)
+        for own, other in zip(pairs[::2], pairs[1::2], strict=True)
+        if _leaf(own).startswith("out")
+    ]
     folder.mkdir(parents=True, exist_ok=True)
-    image = folder / f"{safe_name(node)}.png"
-    fed = cmds.listConnections(f"{node}.{output}", source=False, destination=True, plugs=True)
+    image = folder / f"{safe_name(node)}.tif"
     with undo_step(f"Convert {node} to a texture"):
         made = cmds.convertSolidTx(
-            f"{node}.{output}", mesh, antiAlias=True, backgroundMode=1, fillTextureSeams=True,
-            fullUvRange=True, resolutionX=_RESOLUTION, resolutionY=_RESOLUTION, fileFormat="png",
+            f"{node}.outColor",
+            mesh,
+            antiAlias=True,
+            fillTextureSeams=True,
+            resolutionX=_RESOLUTION,
+            resolutionY=_RESOLUTION,
+            fileFormat="tif",
             fileImageName=image.as_posix(),
-        )  # fmt: skip
+        )
         if not made:
-            raise HostError(f"Maya did not convert {node}: select a mesh with texture coordinates")
-        for plug in fed or []:
+            raise HostError(f"Maya did not convert {node}: give {mesh} texture coordinates")
+        for output, plug in fed:
             cmds.connectAttr(f"{made[0]}.{output}", plug, force=True)
+        if any(output == "outAlpha" for output, _ in fed):
+            # what a texture without alpha returns
+            cmds.setAttr(f"{made[0]}.alphaIsLuminance", True)
     return str(made[0])
+
+
+def _is_a(node: str, kind: str) -> bool:
+    """Whether a node is classified as a texture, utility or shader."""
+    return bool(cmds.getClassification(cmds.nodeType(node), satisfies=kind))
 
 
 def _is_surface(shader: str) -> bool:

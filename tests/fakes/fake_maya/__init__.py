@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .api import load_arnold, make_maya_usd, make_open_maya, make_ufe
+from .api import make_maya_usd, make_open_maya, make_ufe
 from .attribute_commands import teach_attributes
 from .dag_commands import teach_dag
 from .paint_commands import teach_paint
@@ -26,7 +26,6 @@ __all__ = [
     "find_icon",
     "forget",
     "install",
-    "load_arnold",
     "make_cmds",
     "make_maya_usd",
     "make_open_maya",

@@ -257,19 +257,6 @@ def make_ufe(scene: Scene) -> StrictModule:
     return ufe
 
 
-def load_arnold(cmds: StrictModule, text: str) -> list[Any]:
-    """Adds the command of Arnold's plug-in, which writes this text. Returns its calls."""
-    called: list[Any] = []
-
-    def arnoldExportToMaterialX(mesh: str, *, filename: str, look: str, relative: bool) -> None:
-        called.append((mesh, look, relative))
-        if text:
-            Path(filename).write_text(text)
-
-    cmds.arnoldExportToMaterialX = arnoldExportToMaterialX  # type: ignore[attr-defined]
-    return called
-
-
 def make_maya_usd(scene: Scene) -> tuple[StrictModule, StrictModule]:
     """mayaUsd and mayaUsd.lib, with the stages of the scene."""
     package, lib = StrictModule("mayaUsd"), StrictModule("mayaUsd.lib")

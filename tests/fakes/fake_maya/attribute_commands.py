@@ -249,8 +249,10 @@ def teach_attributes(scene: Scene, teach: Any) -> None:
         return found
 
     @teach
-    def connectAttr(source: str, target: str) -> None:
+    def connectAttr(source: str, target: str, *, force: bool = False) -> None:
         scene.change("connectAttr")
+        if scene.plug(target) in scene.connections and not force:
+            raise RuntimeError(f"connectAttr: {target} already has an incoming connection")
         for plug, is_source in ((source, True), (target, False)):
             own = scene.look_up(plug).attribute
             known = scene.require(plug)["type"] in node_types()

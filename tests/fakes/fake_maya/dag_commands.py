@@ -135,6 +135,27 @@ def teach_dag(scene: Scene, teach: Any) -> None:
         return scene.add(scene.place(name), kind)
 
     @teach
+    def convertSolidTx(
+        plug: str,
+        surface: str,
+        *,
+        antiAlias: bool,
+        fillTextureSeams: bool,
+        resolutionX: int,
+        resolutionY: int,
+        fileFormat: str,
+        fileImageName: str,
+    ) -> list[str]:
+        """Makes a file node, with the picture of a texture on a surface (Autodesk, Maya Help: MEL
+        command convertSolidTx)."""
+        scene.change("convertSolidTx")
+        assert fileFormat in ("iff", "sgi", "pic", "als", "tif", "gif", "rla", "jpg")
+        node = scene.find(plug)
+        assert scene.require(surface)["type"] == "mesh"
+        made = scene.place(f"{node.rpartition(':')[2]}_file")
+        return [scene.add(made, "file", fileTextureName=fileImageName)]
+
+    @teach
     def select(name: str, *, replace: bool) -> None:
         scene.change("select")
         scene.selection = [scene.find(name)]
