@@ -302,10 +302,15 @@ class Renderer:
         """Draws a part of the reference by few lights."""
         self._draw_quick(self._reference_side)
 
+    def is_coarser_than(self, raster: Raster) -> bool:
+        """Whether the reference is drawn with fewer pixels than these."""
+        first = self.reference.coarse
+        is_smaller = first is None or first.raster.count < raster.count
+        return is_smaller and not self.is_reference_whole
+
     def begin_with(self, reference: Canvas) -> None:
         """Shows this picture of the reference where no better one is drawn."""
-        before = self.reference.coarse
-        if before is None or before.raster.count < reference.raster.count:
+        if self.is_coarser_than(reference.raster):
             self.reference.begin_with(reference)
             self._changed.add(REFERENCE)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from runs import begin, chosen_changes
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands as say
@@ -67,7 +68,7 @@ def watched(path: str, changes: Changes, preset: str, size: int, folder: str) ->
             figures.append(now)
         return header.get("event") == "finished"
 
-    wait_for(client, take, [say.Start(folder, preset=preset, changes=changes)])
+    wait_for(client, take, [say.Start(folder, request=BakeRequest(preset=preset, changes=changes))])
     client.kill()
     live = [each for each in seen if each <= trained]
     gaps = [after - before for before, after in itertools.pairwise(live)]
@@ -112,7 +113,7 @@ class Turns:
             say.Hello(VERSION),
             say.SetView(size=size, **VIEW),
             say.Open(path=path),
-            say.Start(folder, preset=preset, changes=changes),
+            say.Start(folder, request=BakeRequest(preset=preset, changes=changes)),
         ):
             session.handle(command)
         while not session._pictures.has_student:

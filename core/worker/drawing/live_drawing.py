@@ -191,7 +191,7 @@ class LiveDrawing:
             # what is not in sight has some content
             sized.neural.fill_from(others[-1].neural)
         sized.is_drawn = True
-        if renderer.view.shows == ALL or not renderer.is_reference_whole:
+        if renderer.view.shows == ALL or renderer.is_coarser_than(sized.raster):
             yield from self._draw_reference(sized)
         if isinstance(student, DeviceMaterial):
             gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())

@@ -43,6 +43,8 @@ _BEFORE_TRAINING = 3.0
 # Seconds between pictures of a reference that is not whole.
 _REFERENCE_INTERVAL = 0.5
 _MOST_FOR_A_VIEW = 0.03
+# Seconds of drawing a new view that training waits for: the artist looks at it.
+_OF_A_VIEW = 0.5
 # Errors have a small share of their own: pictures, which may be large, never wait for them.
 _ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
@@ -80,7 +82,7 @@ class LivePictures:
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._begun = self._owed = 0.0
+        self._begun = self._owed = self._free = 0.0
         self._is_training = False
         self._post(Picture(self._materials.texture(), TEXTURE, view.number, 0, 1.0))
         self._post_places()
@@ -168,6 +170,7 @@ class LivePictures:
             self._live.expose(self._renderer.tone)
         if self._student is not None:
             if self._is_training:
+                self._free = _OF_A_VIEW if is_redrawn else self._free
                 self._learn_again()
                 self._post_all(self._live.draw_at_once(self._student))
             else:
@@ -216,7 +219,7 @@ class LivePictures:
             return
         if self._is_numpy(run) and self._error_budget.allows(_ERROR_DEBT):
             self._error_budget.charge(self._timed(self._look_at_errors, run))
-        while self._budget.is_left:
+        while self._free > 0 or self._budget.is_left:
             live, is_whole = self._live, self._renderer.is_reference_whole
             if live.drawn < _BEFORE_REFERENCE and not live.is_busy:
                 self._charge(self._advance_live, run)
@@ -254,7 +257,10 @@ class LivePictures:
 
     def _charge(self, draw: Callable[..., None], *values: Any) -> float:
         spent = self._timed(draw, *values)
-        self._budget.charge(spent)
+        if self._free > 0:
+            self._free -= spent
+        else:
+            self._budget.charge(spent)
         return spent
 
     def _timed(self, draw: Callable[..., None], *values: Any) -> float:
