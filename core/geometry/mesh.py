@@ -273,13 +273,15 @@ def usd_meshes(path: Path) -> Iterator[Any]:
 
 def _open_stage(path: Path) -> Any:
     try:
-        from pxr import Usd
+        import pxr  # noqa: F401
     except ImportError:
         raise MeshError(
             f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
         ) from None
+    from verdigris.core.material.usd.open_stage import open_stage_for_meshes
+
     try:
-        return Usd.Stage.Open(str(path))
+        return open_stage_for_meshes(path)
     except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
         why = said_by_usd(failure)
         raise MeshError(f"{path}: cannot be opened as USD ({why}): export it again") from None

@@ -8,7 +8,9 @@ files do not change.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
 _SUFFIX = ".mtlx"
+# How USD ends its messages: `(instantiating stage on stage @show.usda@ <0x55>)`.
+_WHERE = " (instantiating stage on stage @"
 
 
 @dataclass(frozen=True)
@@ -40,18 +44,13 @@ def open_stage(
 ) -> OpenedStage:
     """Opens a stage with the documents that it references. These find their includes in `folders`,
     too, and only there if `confined`. `check` refuses documents by raising."""
-    from pxr import Sdf, Tf, Usd, UsdUtils
+    from pxr import Sdf
 
-    if Sdf.FileFormat.FindByExtension(_SUFFIX[1:]):
-        return OpenedStage(Usd.Stage.Open(str(file)))
-    caught = UsdUtils.CoalescingDiagnosticDelegate()
-    try:
-        stage = Usd.Stage.Open(str(file))
-        said = [str(each.commentary) for each in caught.TakeUncoalescedDiagnostics()]
-        found = list(_arcs(stage))
-        search = SearchPath.of(folders, confined)
-        read: dict[str, Sdf.Layer] = {}
-        problems: dict[str, str] = {}
+    search = SearchPath.of(folders, confined)
+    read: dict[str, Sdf.Layer] = {}
+    problems: dict[str, str] = {}
+    with _opened(file) as (stage, said):
+        found = [] if _reads_documents() else list(_arcs(stage))
         for layer, _, place in found:
             if place not in read and place not in problems:
                 try:
@@ -63,17 +62,43 @@ def open_stage(
                 if place in read:
                     layer.UpdateCompositionAssetDependency(written, read[place].identifier)
                     layer.SetPermissionToSave(False)
-    finally:
-        caught.TakeUncoalescedDiagnostics()
-        del caught
-    for text in said:
-        if not any(f"@{place}" in text for place in (*read, *problems)):
-            Tf.Warn(text)
     # documents of variants that are not selected are not needed
     used = {
         place: why for place, why in problems.items() if any(f"@{place}" in each for each in said)
     }
     return OpenedStage(stage, used)
+
+
+def open_stage_for_meshes(file: Path) -> Usd.Stage:
+    """Opens a stage whose materials do not matter."""
+    with _opened(file) as (stage, _):
+        return stage
+
+
+def _reads_documents() -> bool:
+    from pxr import Sdf
+
+    return bool(Sdf.FileFormat.FindByExtension(_SUFFIX[1:]))
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[Usd.Stage, list[str]]]:
+    """A stage, and what USD said about it. What it says about documents is not shown, because their
+    reader is missing and not they."""
+    from pxr import Usd, UsdUtils
+
+    caught = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        stage = Usd.Stage.Open(str(file))
+        said = [str(each.commentary) for each in caught.TakeUncoalescedDiagnostics()]
+        yield stage, said
+    finally:
+        caught.TakeUncoalescedDiagnostics()
+        del caught
+    for text in said:
+        if (f"{_SUFFIX}@" not in text and f"{_SUFFIX}]@" not in text) or _reads_documents():
+            with suppress(OSError):
+                print(f"USD: {text.partition(_WHERE)[0]}", file=sys.stderr)
 
 
 def _arcs(stage: Usd.Stage) -> Iterator[tuple[Sdf.Layer, str, str]]:

@@ -229,6 +229,11 @@ def _read_port(
     link = _link(port)
     unknown = _why_unknown(port.GetPrim(), link, network, is_defined) if link else ""
     if link and not unknown:
+        if _is_override_without_effect(port.GetAttr()):
+            network.notes.append(
+                f"{asker}: the stage overrides its value, which has no effect in USD, because "
+                f"{link.shader} feeds it: remove the connection there as well"
+            )
         return Port(name, usd_type, link=link)
     from pxr import UsdShade
 
@@ -275,6 +280,16 @@ def _why_unknown(prim: Usd.Prim, link: Link, network: Network, is_defined: IsDef
     origin = foreign_origin(name)
     owner = f"of {origin[0]} only" if origin else f"that MaterialX {network.version} lacks"
     return f"{name!r}, a node {owner}"
+
+
+def _is_override_without_effect(attribute: Usd.Attribute) -> bool:
+    """Whether the strongest layer gives a value to an attribute that a weaker one connects.
+    Programs that write both into one layer mean the connection."""
+    if not attribute.HasAuthoredValue():
+        return False
+    strongest = attribute.GetPropertyStack()[0]
+    is_connected = strongest.HasInfo("connectionPaths")
+    return strongest.default is not None and not is_connected
 
 
 def _authored(attribute: Usd.Attribute, asker: str, network: Network) -> object:

@@ -122,6 +122,30 @@ def test_a_shader_is_overridden_by_either_name_that_usd_gave_it(tmp_path, shader
     )
 
 
+def test_a_value_over_a_connection_is_named_as_usd_ignores_it(tmp_path):
+    text = """def "mtl" (
+    references = @./rich.mtlx@</MaterialX/Materials>
+)
+{
+    over "rich"
+    {
+        over "NG_layers"
+        {
+            over "over"
+            {
+                color3f inputs:base_color = (1, 0, 0)
+            }
+        }
+    }
+}
+"""
+    opened = open_stage(make_stage(tmp_path, text, rich=RICH))
+    found = convert(opened.stage, "/mtl/rich")
+    [note] = found.notes
+    assert note.startswith("/mtl/rich/NG_layers/over.base_color: the stage overrides its value")
+    assert "/mtl/rich/NodeGraphs/warm/scaled feeds it" in note
+
+
 def test_a_reference_without_the_path_of_a_prim_is_the_whole_document(tmp_path):
     path = make_stage(tmp_path, 'def "X" (\n    references = @paint.mtlx@\n)\n{\n}\n', paint=PAINT)
     assert list_materials(open_stage(path).stage) == ("/X/Materials/paint",)
