@@ -90,7 +90,7 @@ class HoudiniHost:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return tuple(line for node in stage_nodes() for line in stage_warnings(node))
+        return tuple(stage_warnings(stage_nodes()))
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():

@@ -397,6 +397,9 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def stage(self) -> Any:
             assert self._facts
+            if scene.update_mode == "Manual" and self._path in scene.stale:
+                # staff of SideFX in its forum: in Manual mode, the stage is not composed again
+                return Usd.Stage.CreateInMemory()
             scene.cook(self._path)
             if self._facts["type"] == "materiallibrary" and self._facts["parms"]["matnode1"]:
                 parms = self._facts["parms"]
@@ -702,6 +705,8 @@ def make_hou(scene: Scene) -> StrictModule:
         Error=Error,
         text=Text("hou.text"),
         licenseCategory=lambda: scene.license,
+        updateModeSetting=lambda: scene.update_mode,
+        updateMode=Enum("AutoUpdate", "Manual"),
         licenseCategoryType=Enum(*LICENSES),
         hipFile=HipFile("hou.hipFile"),
         hipFileEventType=Enum("AfterClear", "AfterLoad", "AfterSave"),

@@ -53,6 +53,7 @@ class Scene:
         self.cooks: Counter[str] = Counter()
         self.unsaved = False
         self.license = "Commercial"
+        self.update_mode = "AutoUpdate"
         # errors that calls raise, by names such as "Parm.set" or "Node.stage"
         self.fails: dict[str, Exception] = {}
         self.loaded = 0

@@ -48,8 +48,8 @@ def write_images(material: hou.VopNode, folder: Path) -> list[Path]:
 
 
 def _write(cop: hou.Node, file: Path) -> None:
-    if isinstance(cop, hou.Cop2Node):
-        # those of earlier versions save themselves
+    if hasattr(cop, "saveImage"):
+        # COPs of earlier versions save themselves
         cop.saveImage(file.as_posix())
     else:
         writer = cop.parent().createNode(_WRITER, "verdigris_writer")

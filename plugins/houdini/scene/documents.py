@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hou
 
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument
 from verdigris.core.material.usd.usdshade import ConvertedMaterial, convert
 from verdigris.plugins.common.usd_stages import listed
@@ -27,6 +28,11 @@ def document_of_network(name: str, node: hou.VopNode) -> HostDocument:
     with translation(node) as (library, path):
         # the stage is kept, without which its prims expire
         stage = stage_of(library)
+        if hou.updateModeSetting() == hou.updateMode.Manual and not stage.GetPrimAtPath(path):
+            raise HostError(
+                f"{node.path()} is not translated, because Houdini's update mode is Manual: choose "
+                "Auto Update in its main window, and refresh"
+            )
         found = convert(stage, path)
     notes = left_out(node, found.notes)
     uncooked = uncooked_objects(node.path())

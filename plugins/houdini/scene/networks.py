@@ -16,7 +16,8 @@ _NETWORKS = ("matnet", "shopnet", "materiallibrary", "editmaterial", "componentm
 _SUBNET, _COLLECT = "subnet", "collect"
 # Nodes that MaterialX defines, and those that only Karma has, which are refused by name and not
 # silently. Houdini shows the Principled Shader to USD as a preview surface.
-_PREFIXES = ("mtlx", "usd", "kma_", "principledshader")
+_OF_MATERIALX = ("mtlx", "usd", "kma_")
+_PREFIXES = (*_OF_MATERIALX, "principledshader")
 # Builders and shaders of renderers by the start of their types, as the renderers' plug-ins and the
 # tools of studios name them.
 _RENDERERS = {
@@ -34,10 +35,13 @@ _RENDERERS = {
 
 
 def network_materials() -> list[tuple[hou.Node, str]]:
-    """The materials of all networks that hold materials, with the reason if one cannot be baked. A
-    reason inside of a locked asset is none of the artist's business."""
-    found = [(node, _problem(node)) for node in _all_materials()]
-    return [each for each in found if not (each[1] and each[0].isInsideLockedHDA())]
+    """The materials of all networks that hold materials, with the reason if one cannot be baked.
+    What a locked asset has for other renderers is none of the artist's business."""
+    return [
+        (node, _problem(node))
+        for node in _all_materials()
+        if not node.isInsideLockedHDA() or _has_nodes(node, _OF_MATERIALX)
+    ]
 
 
 def _problem(node: hou.Node) -> str:
@@ -112,8 +116,12 @@ def _is_material(node: hou.Node) -> bool:
 
 
 def _has_materialx(node: hou.Node) -> bool:
-    """Whether a shader, a builder or a collection of shaders has nodes of MaterialX."""
+    """Whether a shader, a builder or a collection of shaders has nodes that can be translated."""
+    return _has_nodes(node, _PREFIXES)
+
+
+def _has_nodes(node: hou.Node, prefixes: tuple[str, ...]) -> bool:
     name = node.type().name()
     if name == _COLLECT:
-        return any(each is not None and _has_materialx(each) for each in node.inputs())
-    return name.startswith(_PREFIXES) or any(_has_materialx(each) for each in node.children())
+        return any(each is not None and _has_nodes(each, prefixes) for each in node.inputs())
+    return name.startswith(prefixes) or any(_has_nodes(each, prefixes) for each in node.children())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,11 @@ def selected_stages() -> list[hou.LopNode]:
 
 def _lop_networks() -> list[hou.Node]:
     found = [hou.node(STAGE_PATH), *instances(_NETWORK)]
-    return [each for each in found if each is not None and each.name() != TRANSLATOR]
+    return [
+        each
+        for each in found
+        if each is not None and each.name() != TRANSLATOR and not each.isInsideLockedHDA()
+    ]
 
 
 def _network_of(node: hou.Node) -> hou.Node:
@@ -119,14 +124,24 @@ def _must_cook(node: hou.Node) -> bool:
     return isinstance(node, hou.OpNode) and bool(node.needsToCook())
 
 
-def stage_warnings(node: hou.LopNode) -> list[str]:
-    """Warnings about payloads and references, and about a stage that has not been cooked."""
-    waited = waits_for(node)
-    if waited:
-        return [
-            f"{node.path()} has not been cooked, so materials that only its stage has may be "
-            f"missing: display {waited}, and refresh the list"
-        ]
+def stage_warnings(nodes: Iterable[hou.LopNode]) -> list[str]:
+    """Warnings about payloads and references, and about stages that have not been cooked."""
+    waiting, found = [], []
+    for node in nodes:
+        waited = waits_for(node)
+        if waited:
+            waiting.append(waited)
+        else:
+            found += _faults(node)
+    if waiting:
+        found.append(
+            "materials that only a stage has may be missing, because these nodes have not been "
+            f"cooked: {listed(waiting)}. Display them, and refresh the list."
+        )
+    return found
+
+
+def _faults(node: hou.LopNode) -> list[str]:
     stage, unloaded, broken = stage_of(node), [], []
     for prim in stage.TraverseAll():
         if prim.HasAuthoredPayloads() and not prim.IsLoaded():

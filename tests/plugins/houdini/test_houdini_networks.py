@@ -342,3 +342,33 @@ def test_a_cop_that_writes_nothing_changes_nothing(painted, harness):
     painted.path = ""
     with pytest.raises(HostError, match="save it first, as images are written beside it"):
         harness.host.make_textures(by_name(harness.host, "karma"))
+
+
+def test_what_assets_of_others_hold_for_themselves_is_left_alone(scene, host):
+    """Assets of SideFX have networks of their own, with Principled Shaders and stages."""
+    scene.add("/obj/asset", "geo", locked=True)
+    scene.add("/obj/asset/matnet", "matnet", locked=True)
+    scene.add("/obj/asset/matnet/own", "principledshader::2.0", material=True, locked=True)
+    scene.add("/obj/asset/stage", "lopnet", locked=True)
+    inner = scene.add("/obj/asset/stage/inner", "null", display=True, locked=True)
+    scene.stages[inner] = scene.stages["/mat/gold"]
+    scene.stale.add(inner)
+    assert not any(each.key.startswith("/obj/asset") for each in host.materials())
+    assert not any("/obj/asset" in line for line in host.scene_warnings())
+    # an artist's own Principled Shader is listed
+    scene.nodes["/mat/clay"]["type"] = "principledshader::2.0"
+    assert "/mat/clay" in networks(host)
+
+
+def test_stages_that_wait_are_named_in_one_line(scene, host):
+    for number in range(6):
+        network = scene.add(f"/obj/look{number}", "lopnet")
+        scene.stale.add(scene.add(f"{network}/shown", "null", display=True))
+    (line,) = [line for line in host.scene_warnings() if "not been cooked" in line]
+    assert "/obj/look0/shown" in line and "and 3 more" in line
+
+
+def test_a_translation_in_manual_update_mode_says_what_to_choose(scene, host):
+    scene.update_mode = "Manual"
+    with pytest.raises(HostError, match=r"/mat/gold.* update mode is Manual.* Auto Update"):
+        host.document(by_name(host, "gold"))
