@@ -28,7 +28,10 @@ PLUGIN = Path("plugins", "blender")
 VERSION, FIRST = 'version = "0.0.0"', 'blender_version_min = "5.0.0"'
 # What Blender's side of Verdigris needs and Blender lacks.
 NEEDED = ("verdigris", "platformdirs")
-PAGES = ("docs/BLENDER.md", "docs/ARTISTS.md", "docs/PLUGINS.md", "docs/images/blender.png")
+PAGES = (
+    *("docs/BLENDER.md", "docs/ARTISTS.md", "docs/PLUGINS.md", "docs/TROUBLESHOOTING.md"),
+    "docs/images/blender.png",
+)
 
 
 class AddOnError(StageError):

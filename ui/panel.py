@@ -22,7 +22,8 @@ from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
-from verdigris.ui.widgets.material_picker import HelpButton, MaterialPicker
+from verdigris.ui.widgets.help_menu import HelpButton
+from verdigris.ui.widgets.material_picker import MaterialPicker
 
 # Set on a window that shows nothing but the panel.
 OWN_WINDOW = "verdigris_own_window"

@@ -11,6 +11,8 @@ from verdigris.core.worker.protocol.messages import Message
 class FakeWorker:
     """One worker process. Commands are real ones, which check their values."""
 
+    log = ""
+
     def __init__(self) -> None:
         self.sent: list[Any] = []
         self.arrived: list[Message] = []

@@ -54,6 +54,8 @@ class FakeHost:
 class FakeClient:
     """Records commands and returns the events of the test."""
 
+    log = "a line of the worker"
+
     def __init__(self):
         self.sent, self.queue = [], []
         self.now = Health(WELL)

@@ -4,13 +4,14 @@ is shown where the artist looks: a page that is not in front would hide it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.history import Version
+from verdigris.core.hosts.troubles import find_trouble
 from verdigris.core.worker.protocol.worker_events import IDLE
 from verdigris.ui.signals import ERROR, INFO, WARNING, capitalise, short_paths
 
@@ -56,7 +57,17 @@ def cards_of(model: PanelModel) -> list[Card]:
         found += _own_file(model) + _for_textures(model)
     if model.link.state == IDLE and not model.state.is_refused and not model.state.has_trained:
         found += _earlier(model)
-    return found
+    return [_with_why(model, card) for card in found]
+
+
+def _with_why(model: PanelModel, card: Card) -> Card:
+    """The card with a button that explains its message, if the page of troubleshooting does."""
+    message = card.whole or card.detail
+    if card.severity == INFO or not (title := find_trouble(message)):
+        return card
+    tip = f"Shows the entry of the page Troubleshooting: {title}"
+    why = Action("Why?", lambda: model.trouble.show(message), tip)
+    return replace(card, actions=(*card.actions, why))
 
 
 _COPY = Action("Copy report", COPY_REPORT, "Copies what failed, with versions and traceback")
@@ -119,7 +130,7 @@ def _problem(model: PanelModel) -> list[Card]:
     locate.append(Action("Locate folder…", LOCATE_FOLDER, tip))
     count = len(names)
     text = f"{count} texture{'s' * (count != 1)} missing"
-    return [Card("missing", ERROR, text, _listed(names), tuple(locate))]
+    return [Card("missing", ERROR, text, _listed(names), tuple(locate), problem)]
 
 
 def _left_out(report: Mapping[str, Any]) -> list[Card]:

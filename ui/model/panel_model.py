@@ -22,6 +22,7 @@ from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.model.parts.selftest import Selftest
 from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
 from verdigris.ui.model.scene import Scene
+from verdigris.ui.model.trouble import Trouble
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.signals import INFO, WARNING
@@ -40,6 +41,7 @@ class PanelModel:
         self.link = WorkerLink(make_client)
         self.scene = Scene(self.host, self.state)
         self.selftest = Selftest(self.host, self.state.notices)
+        self.trouble = Trouble(self.host, self.state, self.link, self.selftest)
         self.set_up = WorkerSetUp()
         self.set_up.finished.connect(self._handle_set_up)
         self._sync = ViewSync(self.state, self.link)

@@ -46,6 +46,11 @@ class WorkerLink:
         return self.health.state in (GONE, SILENT)
 
     @property
+    def log(self) -> str:
+        """The last lines that the worker has logged."""
+        return self._client.log if self._client is not None else ""
+
+    @property
     def is_running(self) -> bool:
         return self._client is not None
 

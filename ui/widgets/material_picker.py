@@ -1,4 +1,4 @@
-"""The head of the panel: the list of materials and the help menu; and the report of a material."""
+"""The list of materials, and the report of a material."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import html
 import math
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
-    QMenu,
     QPushButton,
     QSizePolicy,
     QTextBrowser,
@@ -34,7 +31,6 @@ from verdigris.ui.widgets.wording import describe_textures, describe_verdict, pa
 _PARTS_TIP = "The parts of this material that a bake keeps, approximates or leaves out"
 _TIP = "The material to bake (Alt+M)"
 _SEARCH = "Also looks for images in these folders, and opens the material again"
-_REPORT = "verdigris_selftest.json"
 
 
 class MaterialPicker(QWidget):
@@ -202,36 +198,3 @@ class MaterialPage(QWidget):
         self.search = SearchButton(model)
         layout.addWidget(self.search)
         layout.addWidget(self.report)
-
-
-class HelpButton(QToolButton):
-    """A button with a menu."""
-
-    def __init__(self, model: PanelModel) -> None:
-        super().__init__()
-        wear(self, "help")
-        self.setAutoRaise(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._model = model
-        self.setToolTip("Opens the manual, or tests the plug-in in this application")
-        self.setAccessibleName("Help")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self)
-        manual = menu.addAction("Manual")
-        manual.setEnabled(model.host.manual.is_file())
-        manual.triggered.connect(lambda _: self._open_manual())
-        self.selftest = menu.addAction("Self-test…")
-        # for plain files there is no application to test
-        self.selftest.setEnabled(model.host.can_paint)
-        self.selftest.triggered.connect(lambda _: self._choose_report())
-        self.setMenu(menu)
-
-    def _open_manual(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._model.host.manual)))
-
-    def _choose_report(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(
-            self, "Save the report of the self-test", _REPORT, "JSON (*.json)"
-        )
-        if path:
-            self._model.selftest.start(Path(path if path.endswith(".json") else f"{path}.json"))

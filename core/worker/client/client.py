@@ -143,6 +143,11 @@ class WorkerClient:
             return Health(SILENT, f"The worker has used no CPU time for {idle:.0f} s.")
         return Health(WELL if self._greeted else STARTING)
 
+    @property
+    def log(self) -> str:
+        """The last lines of its standard error."""
+        return "\n".join(tuple(self._log_tail))
+
     def close(self) -> None:
         """Ends the worker in the background."""
         with self._changed:

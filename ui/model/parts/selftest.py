@@ -18,6 +18,7 @@ class Selftest:
 
     def __init__(self, host: Host, notices: Notices) -> None:
         self._host, self._notices = host, notices
+        self._started: Path | None = None
 
     def claim_offer(self) -> bool:
         """Whether to offer the self-test: once on a machine, in each version of an application."""
@@ -41,12 +42,18 @@ class Selftest:
         application = self._host.name.split()[0].lower()
         return Path.home() / f"verdigris_selftest_{application}.json"
 
+    @property
+    def last_report(self) -> Path:
+        """The report that was begun last, or else the default one, perhaps of an earlier day."""
+        return self._started or self.default_report
+
     def start(self, report: Path) -> None:
         try:
             self._host.start_selftest(report)
         except VerdigrisError as failure:
             self._notices.add(WARNING, str(failure))
         else:
+            self._started = report
             log = log_beside(report)
             text = f"The self-test is running. Its output goes to {log}, its report to {report}."
             self._notices.add(INFO, text)
