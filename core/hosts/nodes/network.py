@@ -61,7 +61,7 @@ def read_network(
     # definitions last, so that the nodes of the artist come first
     for kind, graph in reader.used.values():
         write_definition(reader.root, kind, graph)
-    space.add_definition(reader.root)
+    space.add_definitions(reader.root)
     xml.indent(reader.root)
     text = '<?xml version="1.0"?>\n' + xml.tostring(reader.root, encoding="unicode") + "\n"
     return NetworkDocument(
@@ -333,10 +333,8 @@ class NetworkReader:
 
     def to_surface(self, operand: Operand) -> Operand:
         """A colour of the rendering space in that of MaterialX."""
-        if operand.type != "color3" or operand.space or not self._space.name:
+        if operand.type != "color3" or operand.space or not self._space.needs_conversion:
             return operand
-        if operand.value:
-            return replace(operand, space=self._space.name)
         key = "surface", operand
         if key not in self._made:
             self._made[key] = self._space.to_materialx(operand, self.writer)

@@ -123,7 +123,7 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
     surface = surface_of(node)
     shader = shader_to_read(node, surface)
     if shader:
-        return read_nodes(shader, material.name)
+        return read_nodes(node, shader, material.name)
     require_shader(surface)
     # a kind of surface that only maya-usd knows
     return export_native(node, material.name, members)

@@ -31,7 +31,12 @@ _RESOLUTION = 1024
 
 
 class SceneNodes:
-    """The nodes of this scene."""
+    """The nodes of this scene. Answers are kept: one reading asks often, and changes nothing."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, dict[str, tuple[str, str]]] = {}
+        self._known: dict[tuple[str, str], bool] = {}
+        self._parts: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def kind(self, node: str) -> str:
         return str(cmds.nodeType(node))
@@ -39,37 +44,29 @@ class SceneNodes:
     def value(self, node: str, attribute: str) -> Value:
         if not self._exists(node, attribute):
             return None
-        plug = f"{node}.{attribute}"
         try:
-            found = cmds.getAttr(plug)
+            found = cmds.getAttr(f"{node}.{attribute}")
         except RuntimeError:
             # a message, or an array
             return None
         return found[0] if isinstance(found, list) else found
 
     def source(self, node: str, attribute: str) -> tuple[str, str] | None:
-        if not self._exists(node, attribute):
-            return None
-        pairs = cmds.listConnections(
-            f"{node}.{attribute}", source=True, destination=False, plugs=True, connections=True
-        )
-        leaf = _leaf(attribute)
-        # Maya also lists the connections of components and elements
-        for own, other in zip((pairs or [])[::2], (pairs or [])[1::2], strict=True):
-            if _leaf(own) == leaf:
-                feeding, _, output = other.partition(".")
-                return feeding, _leaf(output)
-        return None
+        if node not in self._sources:
+            self._sources[node] = _connections(node)
+        return self._sources[node].get(_plain_path(attribute))
 
     def children(self, node: str, attribute: str) -> Sequence[str]:
         leaf = _leaf(attribute).partition("[")[0]
         if not self._exists(node, attribute):
             return ()
-        found = cmds.attributeQuery(leaf, node=node, listChildren=True) or []
+        if (node, leaf) not in self._parts:
+            found = cmds.attributeQuery(leaf, node=node, listChildren=True)
+            self._parts[node, leaf] = tuple(found or ())
         if attribute.endswith("]"):
-            return tuple(f"{attribute}.{child}" for child in found)
+            return tuple(f"{attribute}.{child}" for child in self._parts[node, leaf])
         outer, dot, _ = attribute.rpartition(".")
-        return tuple(f"{outer}{dot}{child}" for child in found)
+        return tuple(f"{outer}{dot}{child}" for child in self._parts[node, leaf])
 
     def parent(self, node: str, attribute: str) -> str:
         if not self._exists(node, attribute):
@@ -100,10 +97,11 @@ class SceneNodes:
     def is_animation(self, kind: str) -> bool:
         return not any(cmds.getClassification(kind, satisfies=each) for each in _SHADING)
 
-    @staticmethod
-    def _exists(node: str, attribute: str) -> bool:
+    def _exists(self, node: str, attribute: str) -> bool:
         leaf = _leaf(attribute).partition("[")[0]
-        return bool(cmds.attributeQuery(leaf, node=node, exists=True))
+        if (node, leaf) not in self._known:
+            self._known[node, leaf] = bool(cmds.attributeQuery(leaf, node=node, exists=True))
+        return self._known[node, leaf]
 
 
 def shader_to_read(engine: str, shader: str) -> str:
@@ -124,19 +122,33 @@ def require_shader(shader: str) -> None:
         )
 
 
-def read_nodes(shader: str, name: str) -> HostDocument:
-    """The document of a shader that `shader_to_read` has found."""
+def read_nodes(engine: str, shader: str, name: str) -> HostDocument:
+    """The document of a shader that `shader_to_read` has found for a shading group."""
     space = RenderingSpace.of(rendering_space(), is_managed())
     found = read_network(SceneNodes(), shader, name, space)
     document = make_document(found.text, name, found.material)
-    notes = [*found.notes]
+    notes = [*found.notes, *_left_out(engine)]
     if not space.is_known:
         notes.append(
             f"the rendering space {rendering_space()} is not supported, and colours are taken as "
-            "linear Rec. 709: choose ACEScg or scene-linear Rec.709-sRGB"
+            "linear Rec. 709: choose a scene-linear one, such as ACEScg"
         )
     textures = tuple(each for each in found.untranslated if _is_a(each, "texture"))
     return replace(document, notes=(*notes, *document.notes), convertible=textures)
+
+
+def _left_out(engine: str) -> list[str]:
+    """A note for each part of a shading group beside its surface."""
+    scene = SceneNodes()
+    parts = {
+        "displacementShader": "displacement: bake it into a normal map",
+        "volumeShader": "volume: only surfaces are baked",
+    }
+    return [
+        f"{source[0]} of {engine} is left out, because it is a {what}"
+        for part, what in parts.items()
+        if (source := scene.source(engine, part)) is not None
+    ]
 
 
 def convert_to_texture(node: str, mesh: str, folder: Path) -> str:
@@ -181,6 +193,24 @@ def _is_a(node: str, kind: str) -> bool:
 def _is_surface(shader: str) -> bool:
     kind = find_type(cmds.nodeType(shader))
     return kind is not None and kind.outputs["outColor"].type == SURFACE
+
+
+def _connections(node: str) -> dict[str, tuple[str, str]]:
+    """The node and the output that feed each attribute of a node, by its path."""
+    pairs = cmds.listConnections(
+        node, source=True, destination=False, plugs=True, connections=True
+    ) or []  # fmt: skip
+    found = {}
+    for own, other in zip(pairs[::2], pairs[1::2], strict=True):
+        feeding, _, output = other.partition(".")
+        found[_plain_path(own.partition(".")[2])] = feeding, _leaf(output)
+    return found
+
+
+def _plain_path(path: str) -> str:
+    """The path of an attribute, of whose parents only elements are named."""
+    *parents, leaf = path.split(".")
+    return ".".join([each for each in parents if "[" in each] + [leaf])
 
 
 def _leaf(plug: str) -> str:

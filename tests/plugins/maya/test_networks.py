@@ -190,7 +190,11 @@ def test_the_shader_that_arnold_renders_replaces_that_of_the_viewport(read):
     body = '\taddAttr -ci true -sn "aiss" -ln "aiSurfaceShader" -at "message";\n'
     body += shader("lambert") + 'createNode aiStandardSurface -n "real";\n'
     body += 'connectAttr "real.out" "goldSG.aiSurfaceShader";\n'
-    _, document, _ = read(body)
+    body += 'createNode displacementShader -n "dents";\nconnectAttr "dents.d" "goldSG.ds";\n'
+    found, document, _ = read(body)
+    assert found.notes == (
+        "dents of goldSG is left out, because it is a displacement: bake it into a normal map",
+    )
     assert document.root.getNode("real_surface") is not None
 
 
