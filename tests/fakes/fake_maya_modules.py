@@ -19,6 +19,8 @@ class Modules:
         self.plugins: dict[str, Any] = {}
         self.dialogs: list[str] = []
         self.answer = ""
+        self.denies = ""
+        """How plug-ins of untrusted places are denied: `loudly`, `quietly`, or not."""
 
 
 def commands(session: Modules) -> dict[str, Any]:
@@ -43,6 +45,12 @@ def commands(session: Modules) -> dict[str, Any]:
         file = Path(name)
         if not file.is_file():
             raise RuntimeError(f"Plug-in, {name!r}, was not found on MAYA_PLUG_IN_PATH.")
+        # Maya's manual, "Secure plug-in loading": the user is asked, or it is denied. Whether the
+        # command then fails or does nothing is not told.
+        if session.denies == "loudly":
+            raise RuntimeError(f"Plug-in, {name!r}, was denied.")
+        if session.denies:
+            return []
         spec = importlib.util.spec_from_file_location(file.stem, file)
         assert spec and spec.loader
         plugin = importlib.util.module_from_spec(spec)

@@ -1,8 +1,8 @@
 """A session of the fake Maya into which files are dropped: maya_session.py FOLDER FILE...
 
 It prints JSON with the dialogs and the state after each drop. A file may be followed by `=BUTTON`,
-which answers its dialog; `mv OLD NEW` moves a folder. It runs in a process of its own, as an
-installer removes modules.
+which answers its dialog; `mv OLD NEW` moves a folder; `deny HOW` denies to load plug-ins. It runs
+in a process of its own, as an installer removes modules.
 """
 
 import importlib
@@ -44,6 +44,9 @@ def main() -> None:
     for argument in sys.argv[2:]:
         if argument.startswith("mv "):
             Path(argument.split()[1]).rename(argument.split()[2])
+            continue
+        if argument.startswith("deny"):
+            session.denies = argument.removeprefix("deny").strip()
             continue
         file, _, session.answer = argument.partition("=")
         drop(Path(file))

@@ -133,6 +133,23 @@ def test_a_worker_of_another_version_is_named(drop, another, tmp_path):
         assert (told in state["said"]) == ("he worker" in state["said"]) == is_named
 
 
+def test_a_denied_plug_in_is_installed_but_not_loaded_with_the_way_to_trust_it(
+    drop, staged, tmp_path
+):
+    file = staged / "install_verdigris.py"
+    *denied, allowed = drop("deny loudly", file, "deny quietly", file, "deny", file)
+    for state, why in zip(denied, ("was denied.", "Maya gave no reason"), strict=True):
+        assert "led, but not loaded." in state["said"].replace("updated", "installed")
+        assert (
+            f"Maya did not load the plug-in: {'' if 'gave' in why else 'Plug-in'}" in state["said"]
+        )
+        assert why in state["said"] and not state["loaded"]
+        folder = staged / "verdigris" / "plug-ins"
+        assert f"Security > Plug-ins, add {folder} to My trusted plugin locations" in state["said"]
+    assert module_of(tmp_path).is_file()
+    assert "updated and loaded" in allowed["said"] and allowed["loaded"]
+
+
 def test_an_archive_that_was_unzipped_in_part_is_named(drop, another, tmp_path):
     tree = another(tmp_path / "out")
     shutil.rmtree(tree / "wheels")

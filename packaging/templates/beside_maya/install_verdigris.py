@@ -33,15 +33,16 @@ class InstallError(Exception):
 
 def onMayaDroppedPythonFile(*_arguments):  # noqa: N802 - Maya calls this name
     try:
-        show(install(), offer_panel=True)
+        text, is_loaded = install()
+        show(text, offer_panel=is_loaded)
     except (InstallError, OSError, RuntimeError) as failure:
         show(f"Verdigris was not installed: {failure}")
     # Maya imports this file by its name: a later version is read again
     sys.modules.pop(Path(__file__).stem, None)
 
 
-def install() -> str:
-    """Installs the tree of this Maya. Returns what it did."""
+def install() -> tuple:
+    """Installs the tree of this Maya. Returns what it did, and whether the plug-in is loaded."""
     block, tree = own_block()
     file = module_file()
     before = file.is_file()
@@ -51,17 +52,37 @@ def install() -> str:
     temporary.write_text(block, encoding="utf-8")
     temporary.replace(file)
     extend_session(block, tree, file)
-    if is_unloaded:
-        cmds.loadPlugin(str(tree / "plug-ins" / f"{PLUGIN}.py"))
-    version = _HEADER.match(block)[4]
+    notes = load(tree) if is_unloaded else []
     loaded = "loaded" if is_unloaded else "will be loaded when Maya starts again: restart it"
+    version = _HEADER.match(block)[4]
     lines = [
-        f"Verdigris {version} is {'updated' if before else 'installed'} and {loaded}.",
+        f"Verdigris {version} is {'updated' if before else 'installed'}"
+        f"{', but not loaded' if notes else f' and {loaded}'}.",
+        *notes,
         f"Maya {maya_version()} finds it through {file}",
         f"in {tree}: keep this folder.",
     ]
     lines += [*quarantine_notes(tree), *worker_notes(tree)]
-    return "\n".join(lines)
+    return "\n".join(lines), not notes
+
+
+def load(tree: Path) -> list:
+    """Loads the plug-in. If Maya does not, because someone has denied it or for another reason,
+    returns what is to be done. The list of trusted folders is the user's: it is not changed."""
+    folder = tree / "plug-ins"
+    why = "Maya gave no reason"
+    try:
+        cmds.loadPlugin(str(folder / f"{PLUGIN}.py"))
+    except RuntimeError as failure:
+        why = str(failure).strip()
+    if cmds.pluginInfo(PLUGIN, query=True, loaded=True):
+        return []
+    return [
+        f"Maya did not load the plug-in: {why}",
+        "If Maya does not trust the folder: open Windows > Settings/Preferences > Preferences > "
+        f"Security > Plug-ins, add {folder} to My trusted plugin locations, and drag this file "
+        "again.",
+    ]
 
 
 def worker_notes(tree: Path) -> list:
