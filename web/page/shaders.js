@@ -63,8 +63,7 @@ vec4 lit(vec3 normal, vec3 tangent, vec3 bitangent, vec3 toEye, vec2 uv, vec2 dx
 #else
   NeuralSurface s = neuralPrepare(uv, lod, wo);
 #endif
-  vec2 random = fract(shift + 52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
-                                                      dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
+  vec2 random = fract(shift + neuralRandom(uvec2(gl_FragCoord.xy)));
   vec3 sum = neuralLight(s, toLight * frame, lightColour, lightTurn * frame, samples, width, random);
   float alpha = 1.0;
 #ifdef HAS_EMISSION

@@ -115,6 +115,18 @@ uniform highp samplerCube neuralEnvironment;
 uniform vec3 neuralHarmonics[9];
 uniform vec3 neuralAmbient;  // radiance from everywhere
 
+// Two independent random numbers of a pixel (pcg2d of Jarzynski and Olano, Hash Functions for GPU Rendering, 2020).
+vec2 neuralRandom(uvec2 pixel) {
+  uvec2 v = pixel * 1664525u + 1013904223u;
+  v.x += v.y * 1664525u;
+  v.y += v.x * 1664525u;
+  v ^= v >> 16u;
+  v.x += v.y * 1664525u;
+  v.y += v.x * 1664525u;
+  v ^= v >> 16u;
+  return vec2(v >> 8u) / 16777216.0;
+}
+
 vec3 neuralRadiance(vec3 direction, float solidAngle) {
   float width = float(textureSize(neuralEnvironment, 0).x);
   float level = 0.5 * log2(max(solidAngle * 6.0 * width * width / (4.0 * neuralPi), 1.0));

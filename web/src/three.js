@@ -307,9 +307,7 @@ void main() {
   #if NEURAL_SAMPLES < 0
   neuralSum += neuralIntensity * neuralEnvironmentSplit(neuralPlace, toWorld);
   #else
-  vec2 neuralRandom = fract(52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
-                                                    dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
-  neuralSum += neuralIntensity * neuralEnvironmentLight(neuralPlace, toWorld, NEURAL_SAMPLES, float(NEURAL_SAMPLES), neuralRandom);
+  neuralSum += neuralIntensity * neuralEnvironmentLight(neuralPlace, toWorld, NEURAL_SAMPLES, float(NEURAL_SAMPLES), neuralRandom(uvec2(gl_FragCoord.xy)));
   #endif
   #endif
   float alpha = 1.0;

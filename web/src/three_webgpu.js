@@ -322,7 +322,5 @@ const SURROUNDINGS = `fn neuralSurroundings(begun: f32, map: texture_cube<f32>, 
   // cube maps that three.js renders on WebGPU are mirrored in x
   let mirrored = vec3f(-1.0, 1.0, 1.0);
   let toWorld = mat3x3f(world[0].xyz * mirrored, world[1].xyz * mirrored, world[2].xyz * mirrored) * neuralToView;
-  let across = vec2f(0.06711056, 0.00583715);
-  let random = fract(52.9829189 * fract(vec2f(dot(pixel, across), dot(pixel.yx, across))));
-  return neuralEnvironmentLight(&neuralPlace, toWorld, SAMPLES, random);
+  return neuralEnvironmentLight(&neuralPlace, toWorld, SAMPLES, neuralRandom(vec2u(pixel)));
 }`;

@@ -8,6 +8,18 @@
  */
 export function environmentWgsl({ network: { frames: F } }, { map, sampler, harmonics, space = "function" }) {
   return `
+// Two independent random numbers of a pixel, as in GLSL.
+fn neuralRandom(pixel: vec2u) -> vec2f {
+  var v = pixel * 1664525u + 1013904223u;
+  v.x += v.y * 1664525u;
+  v.y += v.x * 1664525u;
+  v ^= v >> vec2u(16u);
+  v.x += v.y * 1664525u;
+  v.y += v.x * 1664525u;
+  v ^= v >> vec2u(16u);
+  return vec2f(v >> vec2u(8u)) / 16777216.0;
+}
+
 fn neuralRadiance(direction: vec3f, solidAngle: f32) -> vec3f {
   let width = f32(textureDimensions(${map}, 0).x);
   let level = 0.5 * log2(max(solidAngle * 6.0 * width * width / (4.0 * neuralPi), 1.0));

@@ -452,6 +452,50 @@ test("an environment of floats, halves or bytes has the same light, and mip leve
   }
 });
 
+test("the grain of an environment's light has no direction", IN_THREE, async () => {
+  const side = 64, copies = 6;
+  const pictures = await page.evaluate(`(async () => {
+    const texels = new Float32Array(4 * 32 * 16);
+    for (let at = 0; at < 32 * 16; at++) texels.fill(at % 32 < 16 ? 0.05 : 2, 4 * at, 4 * at + 4);
+    const sky = new THREE.DataTexture(texels, 32, 16, THREE.RGBAFormat, THREE.FloatType);
+    sky.mapping = THREE.EquirectangularReflectionMapping;
+    sky.needsUpdate = true;
+    const material = new neural.NeuralMaterial(await load("${bundles[0]}"), renderer, { samples: 4 });
+    material.environment = neural.makeEnvironment(renderer, sky);
+    const world = new THREE.Scene();
+    world.add(new THREE.Mesh(new THREE.SphereGeometry(0.5, 48, 24), material));
+    // the same sphere at several places of one target: only the random numbers of its pixels differ
+    const target = new THREE.WebGLRenderTarget(${side * copies}, ${side}, { type: THREE.FloatType });
+    renderer.setRenderTarget(target);
+    renderer.autoClear = false;
+    const pictures = [];
+    for (let copy = 0; copy < ${copies}; copy++) {
+      target.viewport.set(copy * ${side}, 0, ${side}, ${side});
+      renderer.setRenderTarget(target);
+      renderer.render(world, camera);
+      const read = new Float32Array(4 * ${side * side});
+      renderer.readRenderTargetPixels(target, copy * ${side}, 0, ${side}, ${side}, read);
+      pictures.push(Array.from({ length: ${side * side} }, (_, at) => read[4 * at + 1]));
+    }
+    renderer.autoClear = true;
+    return pictures;
+  })()`);
+  const mean = pictures[0].map((_, at) => pictures.reduce((sum, each) => sum + each[at], 0) / copies);
+  for (const [x, y] of [[1, 0], [0, 1], [1, 1], [1, -1], [2, 1], [1, 2], [2, -1], [3, 3]]) {
+    let product = 0, square = 0;
+    for (const picture of pictures)
+      for (let row = 16; row < 48; row++)
+        for (let column = 16; column < 48; column++) {
+          const at = row * side + column, beside = at + y * side + x;
+          product += (picture[at] - mean[at]) * (picture[beside] - mean[beside]);
+          square += (picture[at] - mean[at]) ** 2;
+        }
+    assert.ok(square > 1e-3, `no grain: ${square}`);
+    assert.ok(Math.abs(product / square) < 0.08, `${product / square} towards ${x}, ${y}`);
+  }
+  assert.deepEqual(page.problems, []);
+});
+
 test("three.js draws instances, shadows and an environment without a warning", IN_THREE, async () => {
   const found = await page.evaluate(`(async () => {
     const sky = new THREE.DataTexture(new Float32Array(4 * 16 * 8).fill(0.5), 16, 8, THREE.RGBAFormat, THREE.FloatType);
