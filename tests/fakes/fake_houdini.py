@@ -325,6 +325,10 @@ def make_hou(scene: Scene) -> StrictModule:
             assert self._facts
             return self._path in scene.stale
 
+        def cookCount(self) -> int:
+            assert self._facts
+            return scene.cooks[self._path]
+
         def createDigitalAsset(
             self,
             name: str = "",

@@ -12,10 +12,11 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import has_surface, list_materials
 from verdigris.plugins.common.usd_stages import (
-    bound_meshes,
     find_problem,
     listed,
     mesh_of_stage,
+    meshes_by_material,
+    shared_path,
     weight_sets_of,
 )
 from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
@@ -28,6 +29,9 @@ SEPARATOR = ":"
 _NETWORK = "lopnet"
 # What stages had when they were last read, by the LOP: the names stay while a LOP waits for a cook.
 _known: dict[int, tuple[Staged, ...]] = {}
+# The meshes by their materials of the stage that was asked last, by its LOP and the number of its
+# cooks: a batch asks for each material. Listing materials reads them again.
+_bound: dict[tuple[int, int], dict[str, list[str]]] = {}
 
 
 @dataclass(frozen=True)
@@ -162,6 +166,7 @@ def _faults(node: hou.LopNode) -> list[str]:
 
 def staged_materials(node: hou.LopNode) -> tuple[Staged, ...]:
     """The materials of a LOP's stage, or those that it had before it had to cook."""
+    _bound.clear()
     number = node.sessionId()
     if waits_for(node):
         return _known.get(number, ())
@@ -180,8 +185,15 @@ def materials_of_stage(node: hou.LopNode) -> list[str]:
 
 def meshes_of_lop(node: hou.LopNode, material: str) -> tuple[str, ...]:
     """The meshes of a stage with a material; none while the LOP waits for a cook."""
-    bound = () if waits_for(node) else bound_meshes(stage_of(node), material)
-    return tuple(f"{node.path()}{SEPARATOR}{path}" for path in bound)
+    if waits_for(node):
+        return ()
+    stage, state = stage_of(node), (node.sessionId(), node.cookCount())
+    if state not in _bound:
+        _bound.clear()
+        _bound[state] = meshes_by_material(stage)
+    prim = stage.GetPrimAtPath(material)
+    found = _bound[state].get(shared_path(prim), ()) if prim else ()
+    return tuple(f"{node.path()}{SEPARATOR}{path}" for path in found)
 
 
 def weight_sets_of_lop(node: hou.LopNode, path: str) -> tuple[str, ...]:

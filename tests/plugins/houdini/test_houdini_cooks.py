@@ -153,6 +153,26 @@ def test_a_material_node_names_its_material_before_it_cooks(houdini, host):
     assert not houdini.cooks
 
 
+def test_the_bindings_of_a_stage_are_read_once_for_each_of_its_cooks(houdini, host, monkeypatch):
+    import verdigris.plugins.houdini.scene.stage as stage
+
+    read, passes = stage.meshes_by_material, []
+
+    def counted(each):
+        passes.append(each)
+        return read(each)
+
+    monkeypatch.setattr(stage, "meshes_by_material", counted)
+    cascade, nested = by_name(host, "cascade"), by_name(host, "nested")
+    for _ in range(3):
+        assert host.meshes(cascade) == host.meshes(nested) == (f"{LIBRARY}:/plate",)
+    assert len(passes) == 1
+    houdini.stale.add(LIBRARY)
+    host.document(nested)
+    host.meshes(nested)
+    assert len(passes) == 2
+
+
 MILLION = 250_000
 
 
