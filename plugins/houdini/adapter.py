@@ -43,6 +43,7 @@ from verdigris.plugins.houdini.scene.results import (
     noted_on_node,
     noted_on_stage,
     require_stage,
+    write_layer,
 )
 from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
@@ -236,6 +237,8 @@ class HoudiniHost:
         self._refuse_locked(material)
         with undo_step("Verdigris result"):
             self._note(material, result)
+        if _is_on_stage(material):
+            write_layer(_split_key(material)[0])
 
     def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
         self._refuse_locked(material)

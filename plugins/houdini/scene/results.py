@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,16 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.hosts.ladder_looks import VARIANT_SET
 from verdigris.core.material.usd.write_mtlx import valid_name
+from verdigris.plugins.common.usd_stages import write_looks_of
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
-from verdigris.plugins.houdini.scene.nodes import refuse_locked, set_text, undo_step
+from verdigris.plugins.houdini.scene.nodes import is_ready, refuse_locked, set_text, undo_step
 from verdigris.plugins.houdini.scene.paths import named, resolved, set_file
 from verdigris.plugins.houdini.scene.stage import (
     STAGE_PATH,
     selected_stages,
     stage_nodes,
+    stage_of,
     writes_results,
 )
 
@@ -99,12 +102,24 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
 
 def noted_on_stage(node: hou.LopNode, path: str) -> Path | None:
     """The result of a USD material, from the LOP that bakes it, or from a bake in the panel."""
+    return _all_on_stage(node).get(path)
+
+
+def _all_on_stage(node: hou.LopNode) -> dict[str, Path]:
     writer = _existing_result(node)
     data = node.userData(RESULTS_DATA)
     if writer is not None and writer.type().name() == TYPE_NAME:
         data = writer.parm(BUNDLES).rawValue()
-    text = read_results(data).get(path)
-    return resolved(text) if text else None
+    return {path: resolved(text) for path, text in read_results(data).items()}
+
+
+def write_layer(node: hou.LopNode) -> None:
+    """Writes a layer with the looks of all results of a LOP, beside their bundles, for a Sublayer
+    LOP or a shot. Without textures to show, there is none."""
+    bundles = {path: str(bundle) for path, bundle in _all_on_stage(node).items()}
+    if is_ready(node):
+        with suppress(HostError):
+            write_looks_of(stage_of(node), bundles, node.name())
 
 
 def _named_files(result: BakedResult) -> dict[str, str]:

@@ -340,6 +340,22 @@ def test_houdini_expands_no_name_of_a_file(harness, tmp_path, name):
     assert holder.stage().GetAttributeAtPath(shown).Get().path == str(textures["base_color"])
 
 
+def test_a_layer_with_the_looks_lies_beside_the_bundle(harness, tmp_path):
+    nested = by_name(harness.host, "nested")
+    bundle = tmp_path / "nested.vdg"
+    bundle.mkdir()
+    harness.host.attach(nested, BakedResult(bundle))
+    assert not list(tmp_path.glob("*.looks.usda"))
+    (tmp_path / "nested_base_color.png").write_bytes(b"")
+    harness.host.attach(nested, BakedResult(bundle))
+    [layer] = tmp_path.glob("*.looks.usda")
+    text = layer.read_text()
+    assert "@./nested.vdg@" in text and "@./nested_base_color.png@" in text
+    # for a stage with the material that the node has
+    node = harness.houdini.hou.node(nested.key.partition(":")[0])
+    assert layer.name == f"{node.name()}.looks.usda"
+
+
 @posix
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_houdini_expands_no_name_of_a_ladder(harness, tmp_path, name):
