@@ -26,7 +26,7 @@ def find_changes(
     known = [each for each in recorded if _is_facts(each)] if isinstance(recorded, list) else []
     places = _folders_of_images(document, (*document.search, *folders))
     now = {
-        "document": document.name.replace("\\", "/").rpartition("/")[2],
+        "document": "the material",
         "text_sha256": text_digest(document.text),
         "textures": [_present(each, places, digest) for each in known],
     }

@@ -15,6 +15,8 @@ from verdigris.core.material.load.mtlx_text import read_text
 DOCUMENT = ".mtlx"
 STAGES = (".usda", ".usd", ".usdc", ".usdz")
 SUFFIXES = (DOCUMENT, *STAGES)
+ALONE = "file on its own"
+"""The source of a material that only a file has, where the scene cannot be listed."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +50,16 @@ def find_own(path: Path, name: str) -> OwnFile | None:
 
 def read_own(own: OwnFile) -> HostDocument:
     """A material of a file as MaterialX."""
-    path, note = own.path, f"is read from {own.path}, and not from the scene"
+    path = own.path
     if _is_document(path):
         text = read_text(path)
         folders = (path.parent, *named_folders(text, str(path)))
-        return HostDocument(str(path), text, own.material, folders, (note,))
+        return HostDocument(str(path), text, own.material, folders)
     from verdigris.core.material.usd.usdshade import convert
 
     found = convert(_open_stage(path), own.material)
     folders = (path.parent, *found.folders)
-    return HostDocument(str(path), found.text, found.name, folders, (note, *found.notes))
+    return HostDocument(str(path), found.text, found.name, folders, found.notes)
 
 
 def _is_document(path: Path) -> bool:

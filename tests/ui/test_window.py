@@ -187,7 +187,8 @@ def test_a_document_that_was_damaged_meanwhile_cannot_be_started(window, documen
     model.refresh_materials()
     assert not model.can("start")
     assert "not valid XML" in window.panel.pages.material.report.toPlainText()
-    assert "not valid XML" in shown(window)
+    (card,) = window.panel.cards.boxes
+    assert "not valid XML" in card.detail.text() and not window.panel.cards.banner.isVisible()
     documents[0].write_text(whole)
     model.refresh_materials()
     assert not model.state.notices

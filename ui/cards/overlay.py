@@ -204,14 +204,15 @@ class CardOverlay(QWidget):
             self._model.state.notices.add(INFO, "The report is copied: paste it into a message.")
 
     def _open_file(self) -> None:
-        current = self._model.state.current
         path, _ = QFileDialog.getOpenFileName(
             self, "Open the file of this material", "", _MATERIAL_FILES
         )
-        names = self._model.documents.take_file(Path(path)) if path and current is not None else ()
-        if names and current is not None:
+        names = self._model.documents.take_file(Path(path)) if path else ()
+        if names:
             # none has the name of the material
-            label = f"{Path(path).name} has several materials. Which one is {current.name}?"
+            current = self._model.state.current
+            which = f"Which one is {current.name}?" if current else "Which one is to be baked?"
+            label = f"{Path(path).name} has several materials. {which}"
             name, is_chosen = QInputDialog.getItem(
                 self, "Choose the material", label, list(names), 0, False
             )

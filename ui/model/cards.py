@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Requests that need a dialog, which the widget shows.
 LOCATE_FOLDER, COPY_REPORT, OPEN_FILE = "locate folder", "copy report", "open file"
 _MOST_NAMED = 3
+_UNLISTED = "The scene cannot be read."
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,9 @@ def _failed(model: PanelModel) -> list[Card]:
     if failure is None or str(failure) == report.get("problem"):
         return []
     text, why = "The application reports an error.", str(failure)
-    return [Card(f"failed {why}", ERROR, text, short_paths(why), (_COPY,), why)]
+    is_alone = model.state.current is None and model.host.has_scene
+    actions, steps = ((_OPEN, _COPY), model.host.export_steps) if is_alone else ((_COPY,), ())
+    return [Card(f"failed {why}", ERROR, text, short_paths(why), actions, why, steps)]
 
 
 def _problem(model: PanelModel) -> list[Card]:
@@ -113,11 +116,12 @@ def _problem(model: PanelModel) -> list[Card]:
     missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
     if not missing:
         why, failure = capitalise(problem), model.state.failure
-        steps, text = model.host.export_steps, "This material cannot be baked."
+        what = "This material cannot be baked." if model.state.materials else _UNLISTED
+        steps = model.host.export_steps
         around = [_OPEN] if steps else []
         if failure is not None and str(failure) == problem:
             around.append(_COPY)
-        return [Card("problem", ERROR, text, short_paths(why), tuple(around), why, steps)]
+        return [Card("problem", ERROR, what, short_paths(why), tuple(around), why, steps)]
     names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
     folders = model.state.missing_folders
     locate: list[Action] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
-from verdigris.core.hosts.own_files import OwnFile, find_own, list_own
+from verdigris.core.hosts.own_files import ALONE, OwnFile, find_own, list_own
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.event_handler import EventHandler
 from verdigris.ui.model.panel_state import PanelState
@@ -123,9 +123,10 @@ class OpenDocument:
     def take_file(self, path: Path, name: str | None = None) -> tuple[str, ...]:
         """Reads the chosen material from a file that the artist has exported, in place of the
         scene. Returns the names of the materials in the file if one has to be chosen."""
-        current = self._state.current
-        if current is None or self._link.is_busy:
+        if self._link.is_busy:
             return ()
+        state = self._state
+        current = state.current or HostMaterial(str(path), path.stem, ALONE)
         try:
             own = OwnFile(path, name) if name is not None else find_own(path, current.name)
             if own is None:
@@ -133,6 +134,9 @@ class OpenDocument:
         except VerdigrisError as failure:
             self._state.notices.add(ERROR, str(failure))
             return ()
+        if state.current is None:
+            state.current, state.materials = current, (*state.materials, current)
+            state.materials_changed.emit()
         self._read_from(own)
         return ()
 

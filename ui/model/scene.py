@@ -12,7 +12,7 @@ from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
-from verdigris.core.hosts.own_files import OwnFile, read_own
+from verdigris.core.hosts.own_files import ALONE, OwnFile, read_own
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
@@ -57,7 +57,7 @@ class Scene:
         if own is not None:
             return read_own(own)
         if material.problem:
-            raise HostError(f"{material.name}: {material.problem}")
+            raise HostError(material.problem)
         return self.host.document(material)
 
     def find_own_file(self, material: HostMaterial | None) -> OwnFile | None:
@@ -79,7 +79,7 @@ class Scene:
         could be baked to images."""
         state = self._state
         state.noted, state.for_textures = None, ()
-        if not self.host.has_scene:
+        if not self.host.has_scene or material.source == ALONE:
             return
         with contextlib.suppress(VerdigrisError):
             state.noted = self.host.attached(material)
@@ -148,6 +148,9 @@ class Scene:
         if self._state.current is None:
             return
         warnings = list(self._state.bake.warnings)
+        if self._state.current.source == ALONE:
+            self._state.notices.add(INFO, "\n".join((f"Written: {result.bundle}", *hints)))
+            return
         try:
             if self.is_left:
                 raise HostError(

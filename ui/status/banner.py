@@ -77,6 +77,11 @@ class Banner(QFrame):
         can_resume = model.state.bake.checkpoint_step is not None
         self.recover.setText("&Resume" if can_resume else "Start a &new worker")
 
+    def _is_on_card(self) -> bool:
+        """Whether the last message is why the material cannot be baked, which a card shows."""
+        report, last = self._model.state.report, self._model.state.notices[-1]
+        return report is not None and report.get("problem") == last.text
+
     def _show(self) -> None:
         model, colours = self._model, colours_for(self)
         is_lost = model.link.health.state in (GONE, SILENT)
@@ -86,7 +91,7 @@ class Banner(QFrame):
             text = model.link.health.reason
             if model.state.bake.checkpoint_step is not None:
                 text += f" There is a checkpoint of step {model.state.bake.checkpoint_step:,}."
-        elif model.state.notices:
+        elif model.state.notices and not self._is_on_card():
             text, severity = model.state.notices[-1].short, model.state.notices[-1].severity
         else:
             self.hide()

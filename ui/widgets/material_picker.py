@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
@@ -25,7 +26,7 @@ from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.thumbnails import PICTURE, icon_of
+from verdigris.ui.widgets.thumbnails import PICTURE, blank, icon_of
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
 _PARTS_TIP = "The parts of this material that a bake keeps, approximates or leaves out"
@@ -67,15 +68,15 @@ class MaterialPicker(QWidget):
         model = self._model
         with blocked_signals(self.combo):
             self.combo.clear()
-            grey, warning = quiet_text(self.palette()), colours_for(self).middling
+            grey, empty = quiet_text(self.palette()), QIcon(blank(PICTURE))
             bundles = model.scene.bundles()
             for number, (material, bundle) in enumerate(
                 zip(model.state.materials, bundles, strict=True)
             ):
                 changes = model.state.changes.of(material)
                 name = f"{material.name}  ({material.source}){' · changed' if changes else ''}"
-                mark = warning if changes else None
-                self.combo.addItem(icon_of(bundle, PICTURE, mark), name)
+                picture = icon_of(bundle, PICTURE, has_badge=bool(changes))
+                self.combo.addItem(empty if picture.isNull() else picture, name)
                 tip = "\n".join(filter(None, (name, material.problem, *changes)))
                 self.combo.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
                 if material.problem:

@@ -19,6 +19,8 @@ _PREVIEW = "preview.png"
 # Pixels of a picture in a list of materials, and the share of a badge in it.
 PICTURE = 32
 _BADGE = 0.38
+# It lies on a picture, in every theme.
+_BADGE_COLOUR = QColor(250, 190, 60)
 # The most bundles beside a document that are looked at.
 _MOST_BUNDLES = 40
 
@@ -56,17 +58,17 @@ def blank(size: int) -> QPixmap:
     return made
 
 
-def icon_of(bundle: Path | None, size: int, badge: QColor | None = None) -> QIcon:
-    """The picture of a bundle as an icon, which is empty for a missing bundle. `badge`: the colour
-    of a dot in its corner."""
+def icon_of(bundle: Path | None, size: int, has_badge: bool = False) -> QIcon:
+    """The picture of a bundle as an icon, which is empty for a missing bundle. `has_badge`: with a
+    dot in its corner."""
     found = picture_of(bundle, size)
     if found is None:
         return QIcon()
-    if badge is not None:
+    if has_badge:
         painter = QPainter(found)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(0, 0, 0, 160), 1.5))
-        painter.setBrush(badge)
+        painter.setPen(QPen(QColor(0, 0, 0, 200), 1.5))
+        painter.setBrush(_BADGE_COLOUR)
         edge = size * _BADGE
         painter.drawEllipse(QRectF(found.width() - edge - 1, 1, edge, edge))
         painter.end()

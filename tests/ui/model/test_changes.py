@@ -75,7 +75,7 @@ def test_the_rule_without_materialx_finds_what_the_rule_with_it_finds(folder, fi
         assert [each.split()[-1] for each in now(text, folder, before)] == [
             each.split()[-1] for each in with_it
         ]
-    assert now(edited, folder, before) == ("clay has changed",)
+    assert now(edited, folder, before) == ("the material has changed",)
     (folder / "masks.png").write_bytes(IMAGE.read_bytes() + b"\0")
     assert now(text_of(file=file), folder, before) == ("masks.png has changed",)
     assert changed_sources(before, recorded(text_of(file=file), folder)) == [
@@ -147,7 +147,7 @@ def test_a_changed_material_has_a_card_that_bakes_it_again_with_its_preset(folde
     settle(session, qtbot)
     (card,) = cards_of(model)
     assert card.text.startswith("Changed since the bake today at ")
-    assert card.detail == "Clay has changed" and [a.text for a in card.actions] == [
+    assert card.detail == "The material has changed" and [a.text for a in card.actions] == [
         *("Bake again", "Show")
     ]
     card.actions[0].do()
@@ -164,14 +164,14 @@ def test_a_save_compares_the_chosen_material_only_and_reading_again_all(folder, 
     session.host.text = text_of("0.9")
     model.documents.compare_saved()
     settle(session, qtbot)
-    assert model.state.changes.of(CLAY) == ("clay has changed",)
+    assert model.state.changes.of(CLAY) == ("the material has changed",)
     wax = model.state.materials[1]
     assert session.host.read == ["clay", "clay"] and model.state.changes.of(wax) == ()
     model.documents.compare_all()
     model.tick()
     settle(session, qtbot)
     assert session.host.read == ["clay", "clay", "wax"]
-    assert model.state.changes.of(wax) == ("clay has changed",)
+    assert model.state.changes.of(wax) == ("the material has changed",)
     # another scene has other materials
     model.follow_scene()
     assert model.state.changes.of(wax) == ()

@@ -207,6 +207,29 @@ def test_nodes_without_an_equal_become_textures_on_request(shown):
     assert cards_of(shown.model) == []
 
 
+def test_a_scene_that_cannot_be_listed_still_opens_a_file_alone(shown, monkeypatch, tmp_path):
+    def fail():
+        raise RuntimeError("the stage is gone")
+
+    shown.host.materials = fail
+    shown.model.state.current = None
+    shown.model.refresh_materials()
+    file = tmp_path / "car.mtlx"
+    file.write_text(TEXT)
+    choose(monkeypatch, file)
+    press(shown.panel, "Open a file…")
+    opened(shown, "clay")
+    model = shown.model
+    assert model.state.current.name == "car" and model.can("start")
+    assert model.scene.result_name == "car"
+    model.start()
+    for state in ("preparing", "training", "finishing"):
+        shown.receive("state", state=state)
+    shown.receive("finished", results=[str(tmp_path / "car.vdg")], step=9)
+    assert shown.host.attached_results == []
+    assert model.state.notices[-1].text == f"Written: {tmp_path / 'car.vdg'}"
+
+
 STAGE = """#usda 1.0
 def Material "car"
 {
