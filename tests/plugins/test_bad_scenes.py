@@ -17,7 +17,7 @@ from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_process import Ended
 from verdigris.plugins.common.batch.materials import bake_scene, choose
 
-from .houdini.scenes import GOLD, LIBRARY, PLATE
+from .houdini.scenes import GOLD, LIBRARY, PLATE, visible
 from .maya.scenes import SHAPE, open_scene
 
 STACK = "|materialXStack1|materialXStackShape1"
@@ -77,23 +77,23 @@ def test_a_material_of_a_stack_without_a_surface_is_named(maya):
     assert warning == f"{STACK}: hollow has no surface shader: connect one to bake it"
 
 
-def test_a_material_of_a_stage_without_a_surface_is_named(houdini, tmp_path):
+def test_a_material_of_a_stage_without_a_surface_is_listed_with_the_reason(houdini, tmp_path):
     add_stage(houdini, tmp_path)
-    (warning,) = houdini.host.scene_warnings()
-    assert "materials have no MaterialX surface: /materials/hollow. Connect" in warning
-    with pytest.raises(VerdigrisError, match=r"no MaterialX material.*: /materials/hollow\."):
-        choose(houdini.host, BatchOptions())
+    (hollow,) = houdini.host.materials()
+    assert hollow.name == "hollow" and "connect a MaterialX surface" in hollow.problem
+    (outcome,) = bake_scene(houdini.host, BatchOptions(hand_over=True, out=tmp_path))
+    assert (outcome.status, outcome.error) == ("left out", hollow.problem)
 
 
 def test_a_material_of_mat_without_a_surface_is_named(houdini, tmp_path):
     houdini.scene.add("/mat/hollow", "mtlxstandard_surface", material=True)
     (tmp_path / "hollow.usda").write_text(HOLLOW)
     houdini.scene.stages["/mat/hollow"] = str(tmp_path / "hollow.usda")
-    before = houdini.scene.state()
+    before = visible(houdini.scene)
     (outcome,) = bake_scene(houdini.host, BatchOptions(hand_over=True, out=tmp_path))
     assert outcome.status == "failed" and "hollow" in outcome.error
     assert "surface" in outcome.error
-    assert houdini.scene.state() == before
+    assert visible(houdini.scene) == before
 
 
 def test_an_unloaded_reference_is_named_with_the_remedy(maya):
@@ -126,7 +126,7 @@ def test_unloaded_payloads_and_broken_references_are_named_with_the_remedy(houdi
     module = importlib.import_module("verdigris.plugins.houdini.scene.stage")
     node = houdini.scene.hou.node(LIBRARY)
     type(node).stage = lambda self: held
-    assert "payloads are not loaded: /chair. Load them" in module.stage_warnings(node)[0]
+    assert "payloads are not loaded: /chair. Load them" in module.stage_warnings([node])[0]
 
 
 def test_a_locked_mesh_is_not_painted_on(maya):
