@@ -22,6 +22,7 @@ what the node computes. Beside MaterialX's own, these attributes have a meaning:
   `start="value"`, this child of the first element is the first result;
 - an input with `output="outColor"` reads this output of the node that is connected;
 - an angle with `unit="degree"` is in degrees, and in radians if it is connected;
+- an input with `fixed="true"` has the present value, also of an attribute that is connected;
 - a colour with `data="true"` is no colour: it is not converted between colour spaces;
 - `note` on a graph tells how the translation differs, and so does the text of a `note` in a
   definition, if the values `unless` do not hold;

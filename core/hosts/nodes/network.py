@@ -198,7 +198,8 @@ class NetworkReader:
         self, node: str, attribute: str, port: Port, at: Operand | None
     ) -> Operand | None:
         """What feeds an attribute. None for the default of `port`."""
-        source = self._host.source(node, attribute)
+        is_fixed = port.attributes.get("fixed") == "true"
+        source = None if is_fixed else self._host.source(node, attribute)
         if source is not None:
             wanted = port.attributes.get("output", source[1])
             operand = self.output(source[0], wanted, at)

@@ -49,7 +49,10 @@ class SceneNodes:
         except RuntimeError:
             # a message, or an array
             return None
-        return found[0] if isinstance(found, list) else found
+        if isinstance(found, list):
+            # a vector is in a list, a matrix is one
+            return found[0] if len(found) == 1 else tuple(found)
+        return found
 
     def source(self, node: str, attribute: str) -> tuple[str, str] | None:
         if node not in self._sources:

@@ -9,7 +9,7 @@ from verdigris.core.hosts.nodes.graphs import write_definition
 from verdigris.core.hosts.nodes.network import NetworkReader
 from verdigris.core.hosts.nodes.rendering_space import RenderingSpace
 
-from ..material.many_nodes import glow_by_turn, shown
+from ..material.many_nodes import glow_by_turn, shown, turns
 
 LIFT = 64.0  # a surface emits nothing below 0
 AXES = {"u": "samp.uvCoordU", "v": "samp.uvCoordV"}
@@ -39,8 +39,8 @@ def scene(cases):
 
 
 def evaluate(cases):
-    """What each case gives, (uv, values), and the notes. A case is (kind, attributes, output,
-    formula)."""
+    """Where each case is evaluated (uv, positions), and what it gives. A case is (kind, attributes,
+    output, formula)."""
     reader = NetworkReader(scene(cases), RenderingSpace(""))
     parts = []
     for at, (name, (_, _, output, _)) in enumerate(cases.items()):
@@ -52,7 +52,8 @@ def evaluate(cases):
     body = "".join(xml.tostring(each, encoding="unicode") for each in reader.root)
     parts[0] = body + parts[0]
     uv, values = glow_by_turn(parts, 0, offset=LIFT)
-    return uv, values, reader.notes
+    position = turns(len(cases), 0)[2].position.reshape(*uv.shape[:2], 3)
+    return uv, position, values
 
 
 LUMA = np.array([0.3, 0.59, 0.11])

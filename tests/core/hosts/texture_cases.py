@@ -172,7 +172,49 @@ def place(attributes, **options):
     return "place2dTexture", attributes, "outUV", expected
 
 
+# Rows are multiplied by matrices, in Maya as in MaterialX: half the size, turned about z, moved.
+MATRIX = np.array([[0, 0.5, 0, 0], [-0.5, 0, 0, 0], [0, 0, 0.5, 0], [-0.2, -9.0, 0.1, 1]])
+
+
+def projected(kind, mapping, matrix=MATRIX):
+    """MayaProjection.cpp: a picture of its own coordinates (a ramp has one of them)."""
+    inputs = {
+        "image": "shade.outColor", "projType": kind, "uAngle": 200.0, "vAngle": 80.0,
+        "placementMatrix": tuple(matrix.ravel()),
+    }  # fmt: skip
+
+    def expected(position):
+        at = position @ matrix[:3, :3] + matrix[3, :3]
+        u, v = (0.5 * each + 0.5 for each in mapping(*at.T))
+        return np.where((u % 1 < 0.5) == (v % 1 < 0.5), 1.0, 0.0)
+
+    return "projection", inputs, "outColor", expected
+
+
+def spherical(x, y, z):
+    angles = np.degrees(np.arctan2(x, z)), np.degrees(np.arctan2(y, np.hypot(x, z)))
+    return angles[0] / 200, angles[1] / 80
+
+
+def ball(x, y, z):
+    n = np.stack([x, y, z]) / np.sqrt(x * x + y * y + z * z) + np.array([[0], [0], [1]])
+    return n[:2] / np.linalg.norm(n, axis=0)
+
+
+def cubic(x, y, z):
+    a, b, c = abs(x), abs(y), abs(z)
+    choices = [(a >= b) & (a >= c), (b >= a) & (b >= c)]
+    return (np.select(choices, [z / a, x / b], x / c), np.select(choices, [y / a, z / b], y / c))
+
+
 CASES = {
+    "shade": ("checker", {}, "outColor", checked),
+    "planar": projected(1, lambda x, y, z: (x, y)),
+    "spherical": projected(2, spherical),
+    "cylindrical": projected(3, lambda x, y, z: (2 * np.degrees(np.arctan2(x, z)) / 200, y)),
+    "ball": projected(4, ball),
+    "cubic": projected(5, cubic),
+    "triplanar": projected(6, lambda x, y, z: (x, y)),
     "plain": place({}),
     "repeat": place(
         {"repeatUV": (4, -2), "offset": (0.25, 0.5)}, repeat=(4, -2), offset=(0.25, 0.5)

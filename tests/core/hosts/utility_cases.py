@@ -4,7 +4,7 @@ import colorsys
 
 import numpy as np
 
-from .node_formulas import GREEN, RED, luma, mixed, points, rgb
+from .node_formulas import GREEN, LUMA, RED, luma, mixed, points, rgb
 
 
 def binary(category, operation, function):
@@ -277,5 +277,21 @@ CASES = {
     ),
     "units": number(
         "unitConversion", "output", lambda x, f: x * f, input="u", conversionFactor=0.5
+    ),
+    **{
+        f"colour logic {at}": (
+            "colorLogic",
+            {"colorA": ("u", "v", 0.25), "colorB": (0.5, 0.5, 0.25), "operation": at},
+            "outBool",
+            lambda u, v, own=own: own(u + v + 0.25, 1.25) * 1.0,
+        )
+        for at, own in ((2, np.less), (3, np.greater), (4, np.less_equal), (5, np.greater_equal))
+    },
+    "float mask": number("floatMask", "outFloat", lambda a, m: a - m, inFloat="u", mask="v"),
+    "colour mask": (
+        "colorMask",
+        {"inColor": ("u", "v", 0.25), "mask": (0.5, 0.25, 1.0), "maskAlphaIsLuminance": True},
+        "outColor",
+        lambda u, v: rgb(u, v) * (LUMA @ [0.5, 0.25, 1.0]),
     ),
 }
