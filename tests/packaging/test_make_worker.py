@@ -102,7 +102,8 @@ def test_a_worker_is_unpacked_and_isolated_from_its_surroundings(tree, tmp_path)
     assert not list(worker.rglob("oiiotool"))
     assert sorted(each.name for each in tree.iterdir()) == ["make_worker.py", "wheels", "worker"]
     code = (
-        "import sys, slangpy, verdigris.core.api as a; print(slangpy.__file__); print(a.__file__);"
+        "import sys, json, slangpy, verdigris.core.api as a;"
+        "print(slangpy.__file__); print(a.__file__);"
         "print([each for each in sys.path if 'site-packages' in each]); print(sys.executable)"
     )
     command = read_worker(worker).command(PYTHON)
@@ -190,6 +191,44 @@ def test_a_newer_plug_in_renews_the_worker_and_keeps_the_old_one_until_it_works(
     assert left == {name_of("9.0.0", python_tag()), "mine", other.name}
     assert [each["event"] for each in run(tree, "--remove")] == ["removed", "removed"]
     assert [each.name for each in (tree / "worker").iterdir()] == ["mine"]
+
+
+def test_a_worker_that_runs_is_not_removed(tree):
+    run(tree)
+    older = read_worker(tree / "worker" / WORKER)
+    code = "print('runs', flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*older.command(PYTHON), "-c", code], **pipes) as running:
+        assert running.stdout.readline() == "runs\n"
+        relist(tree, "9.0.0")
+        assert run(tree)[-1]["event"] == "finished"
+        assert read_worker(older.folder) == older
+        assert "is in use: close all windows that bake" in run(tree, "--remove")[-1]["text"]
+        running.communicate("\n")
+    assert run(tree)[-1]["event"] == "finished" and not older.folder.exists()
+
+
+def test_files_that_an_antivirus_program_holds_for_a_moment_are_renamed(
+    packages, monkeypatch, tmp_path
+):
+    rename, failures = unpack.rename_file, [PermissionError(13, "in use")] * 3
+
+    def held(old, new):
+        if failures:
+            raise failures.pop()
+        rename(old, new)
+
+    monkeypatch.setattr(unpack, "rename_file", held)
+    monkeypatch.setattr(unpack, "_PAUSE", 0)
+    worker = unpack.unpack(packages, tmp_path, quietly, lambda _: None)
+    assert read_worker(worker) and not failures
+    failures += [PermissionError(13, "in use")] * 99
+    (worker / "slangpy.py").unlink()
+    with pytest.raises(
+        listed.SetUpError, match=r"cannot be replaced .*close all windows that bake"
+    ):
+        unpack.unpack(packages, tmp_path, quietly, lambda _: None)
+    assert read_worker(worker)
 
 
 def test_a_file_that_is_gone_is_named_and_set_up_again(tree):

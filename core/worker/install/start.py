@@ -7,10 +7,15 @@ PYTHON is named again because an application's program, such as mayapy, may star
 children of the worker start with the program that works.
 """
 
+import contextlib
 import os
 import runpy
 import sys
 from pathlib import Path
+from typing import IO
+
+if sys.platform != "win32":
+    import fcntl
 
 # not resolved: a mapped drive stays one
 PACKAGES = Path(__file__).absolute().parents[4]
@@ -24,16 +29,31 @@ def use_packages() -> None:
     sys.path[:] = [str(PACKAGES), *kept]
 
 
+def hold() -> list[IO[str]]:
+    """Holds the worker's marker, so that no set-up removes a worker that runs. On Windows, an open
+    file cannot be removed."""
+    held: list[IO[str]] = []
+    # a folder that is not complete has no marker, and some network folders have no locks
+    with contextlib.suppress(OSError):
+        held.append((PACKAGES / "worker.json").open())
+        if sys.platform != "win32":
+            fcntl.flock(held[0], fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return held
+
+
 def main(words: list[str]) -> None:
     """Runs what the words name."""
     python, kind, what = words[:3]
     sys.executable = python
     use_packages()
+    held = hold()
     sys.argv = [what if kind == "-m" else kind, *words[3:]]
     if kind == "-m":
         runpy.run_module(what, run_name="__main__", alter_sys=True)
     else:
         exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+    for each in held:
+        each.close()
 
 
 if __name__ == "__main__":

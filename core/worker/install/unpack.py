@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,9 @@ from verdigris.core.base.process.unpacked_worker import (
 )
 from verdigris.core.worker.install.packages import Packages, SetUpError, Wheel
 
+if sys.platform != "win32":
+    import fcntl
+
 Tell = Callable[[str, float, str], None]
 """Takes a phase, the completed part of the whole, and a line of text."""
 _DONE = "unpacked.json"
@@ -41,6 +45,7 @@ NEW, OLD = ".new", ".old"
 _RESERVE = 100 << 20
 # What Windows permits for a path, unless long paths are switched on.
 LONGEST_PATH = 259
+_TRIES, _PAUSE = 20, 0.25
 # DRIVE_REMOTE of Windows.
 _REMOTE = 4
 # Folders of a wheel's NAME.data that are installed beside its packages; programs and headers of C
@@ -83,17 +88,24 @@ def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], 
 
 
 def remove_others(worker: Path) -> list[Path]:
-    """Removes the workers of other versions with the same Python. One that runs may stay."""
+    """Removes the workers of other versions with the same Python, but for those that run."""
     own = read_worker(worker)
     others = [each for each in workers_in(worker.parent) if own and each.tag == own.tag]
     return [each.folder for each in others if each != own and remove_worker(each)]
 
 
 def remove_worker(worker: UnpackedWorker) -> bool:
-    """Removes a worker: first its marker, so that what stays is not used."""
+    """Removes a worker unless it runs: first its marker, so that what stays is not used."""
     name = name_of(worker.version, worker.tag)
     folder = worker.folder.with_name(name)
-    (folder / MARKER).unlink(missing_ok=True)
+    try:
+        with (folder / MARKER).open() as held:
+            if sys.platform != "win32":
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (folder / MARKER).unlink()
+    except OSError:
+        # start.py holds it
+        return False
     for each in (folder, *(folder.with_name(f"{name}{end}") for end in (NEW, OLD))):
         remove_folder(each)
     return not folder.exists()
@@ -235,8 +247,8 @@ def _put_in_place(made: Path, final: Path) -> None:
     remove_folder(old)
     try:
         if final.exists():
-            rename_file(final, old)
-        rename_file(made, final)
+            _rename(final, old)
+        _rename(made, final)
     except OSError as failure:
         if old.exists() and not final.exists():
             rename_file(old, final)
@@ -245,6 +257,19 @@ def _put_in_place(made: Path, final: Path) -> None:
             "try again"
         ) from None
     remove_folder(old)
+
+
+def _rename(old: Path, new: Path) -> None:
+    """Renames a folder. On Windows, an antivirus program may hold new files for a moment."""
+    for left in reversed(range(_TRIES)):
+        try:
+            rename_file(old, new)
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _write(file: Path, value: object) -> None:
