@@ -58,6 +58,14 @@ class KnowsFacts(Protocol):
         """The facts. Reading them changes nothing and takes a fraction of a second."""
 
 
+@runtime_checkable
+class ChecksWindow(Protocol):
+    """A host that checks its panel, brush and undo in the open window."""
+
+    def check_window(self, report: Path) -> None:
+        """Asks, and begins the check in a scene of its own. It writes its report to the file."""
+
+
 @dataclass(frozen=True)
 class Probe:
     """What is here."""

@@ -29,14 +29,19 @@ def bake() -> None:
     interfaces = hou.pypanel.interfaces()
     if PANEL not in interfaces:
         raise HostError("Houdini has not loaded the panel: check the path in verdigris.json")
-    ours = interfaces[PANEL]
     # a tab with another panel stays as it is
-    tab = next((each for each in hou.ui.paneTabs() if _shows(each, ours)), None)
+    tab = panel_tab()
     if tab is None:
         tab = hou.ui.curDesktop().createFloatingPaneTab(hou.paneTabType.PythonPanel)
-        tab.setActiveInterface(ours)
+        tab.setActiveInterface(interfaces[PANEL])
     tab.setIsCurrentTab()
     _install_lop()
+
+
+def panel_tab() -> hou.PythonPanel | None:
+    """The tab with the panel."""
+    ours = hou.pypanel.interfaces().get(PANEL)
+    return next((each for each in hou.ui.paneTabs() if _shows(each, ours)), None)
 
 
 def _install_lop() -> None:
@@ -89,13 +94,15 @@ def help_window() -> None:
     chosen = hou.ui.displayMessage(
         f"The manual is {HoudiniHost().manual}.\n"
         "The self-test runs in another Houdini and does not change this scene.",
-        buttons=("Self-test", "Close"),
-        default_choice=1,
-        close_choice=1,
+        buttons=("Self-test", "Check in This Window", "Close"),
+        default_choice=2,
+        close_choice=2,
         title="Verdigris",
     )
     if chosen == 0:
         _start_selftest()
+    elif chosen == 1:
+        HoudiniHost().check_window(default_report("houdini_window"))
 
 
 @show_errors(_show_error)

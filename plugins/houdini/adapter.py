@@ -87,6 +87,12 @@ class HoudiniHost:
     def start_selftest(self, report: Path) -> None:
         start_selftest(hython(), report)
 
+    def check_window(self, report: Path) -> None:
+        # it has imports of the panel
+        from verdigris.plugins.houdini.window_check import check_window
+
+        check_window(report)
+
     def scene_file(self) -> Path | None:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())
 

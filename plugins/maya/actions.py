@@ -97,13 +97,15 @@ def help_window() -> None:
         title="Verdigris",
         message=f"The manual is {MayaHost().manual}.\n"
         "The self-test runs in another Maya and does not change this scene.",
-        button=["Self-test", "Close"],
+        button=["Self-test", "Check in This Window", "Close"],
         defaultButton="Close",
         cancelButton="Close",
         dismissString="Close",
     )
     if chosen == "Self-test":
         _start_selftest()
+    elif chosen == "Check in This Window":
+        MayaHost().check_window(default_report("maya_window"))
 
 
 def _start_selftest() -> None:

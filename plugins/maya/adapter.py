@@ -99,6 +99,12 @@ class MayaHost:
     def start_selftest(self, report: Path) -> None:
         start_selftest(mayapy(), report)
 
+    def check_window(self, report: Path) -> None:
+        # it has imports of the panel
+        from verdigris.plugins.maya.window_check import check_window
+
+        check_window(report)
+
     def scene_file(self) -> Path | None:
         return scene_file()
 

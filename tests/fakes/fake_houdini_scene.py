@@ -47,6 +47,7 @@ class Scene:
         self.loaded_files: list[str] = []
         self.home = ""
         self.loop: list[Any] = []
+        self.posted: list[Any] = []
         self.nodes: Nodes = Nodes()
         # nodes that must cook before they are read, and how often each node has cooked
         self.stale: set[str] = set()

@@ -41,6 +41,10 @@ def make_ui(scene: Scene, wrap: Callable[[str], Any]) -> dict[str, Any]:
 
         def setActiveInterface(self, interface: Any) -> None:
             scene.panels.append(interface)
+            scene.tabs.append(interface)
+
+        def close(self) -> None:
+            scene.tabs.remove(self._shown)
 
         def setIsCurrentTab(self) -> None:
             scene.panels.append("front")
@@ -74,6 +78,10 @@ def make_ui(scene: Scene, wrap: Callable[[str], Any]) -> dict[str, Any]:
 
         def setStatusMessage(self, text: str) -> None:
             scene.dialogs.append(text)
+
+        def postEventCallback(self, callback: Any) -> None:
+            """ "Run the callback once, at the next idle event"."""
+            scene.posted.append(callback)
 
         def addEventLoopCallback(self, callback: Any) -> None:
             scene.loop.append(callback)

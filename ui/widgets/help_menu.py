@@ -48,6 +48,10 @@ class HelpButton(QToolButton):
         # for plain files there is no application to test
         self.selftest.setEnabled(model.host.can_paint)
         self.selftest.triggered.connect(lambda _: self._choose_report())
+        self.check = menu.addAction("Check in this window…")
+        self.check.setToolTip("Docks, closes, paints and undoes in a scene of its own; asks first")
+        self.check.setEnabled(model.selftest.can_check_window)
+        self.check.triggered.connect(lambda _: model.selftest.check_window())
         self.save = menu.addAction("Save a report…")
         self.save.setToolTip("What is here, the last log and the document, in one file")
         self.save.triggered.connect(lambda _: self._save_report())

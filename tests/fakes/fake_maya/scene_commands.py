@@ -60,6 +60,8 @@ def teach_scene(scene: Scene, teach: Any) -> None:
             scene.is_modified = False
             scene.report("kAfterSave")
             return scene.path
+        if query and modified:
+            return scene.is_modified
         if modified is not None:
             assert not query
             scene.is_modified = modified

@@ -1,6 +1,7 @@
 """The tools of Houdini's shelf, and the self-test."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -192,6 +193,25 @@ def test_a_missing_lop_and_a_lost_normal_map_fail_the_selftest(scratch, tmp_path
     assert step == "document has the material (gold, material network)"
     assert "base colour does not have the image scratch_colour.png, but 0.3 0.2 0.1" in detail
     assert "normal does not have the image scratch_normal.png, but not set" in detail
+
+
+def test_the_check_in_the_window_docks_closes_paints_and_undoes(scratch, tmp_path, monkeypatch):
+    scratch.window, report = True, tmp_path / "report.json"
+    # the first button
+    monkeypatch.setattr(scratch.hou.ui, "displayMessage", lambda text, **_: asked.append(text) or 0)
+    asked = []
+    module("adapter").HoudiniHost().check_window(report)
+    while scratch.posted:
+        scratch.posted.pop(0)()
+    found = json.loads(report.read_text())
+    failed = [step for step in found["steps"] if step["outcome"] == "failed"]
+    assert found["passed"] and not failed, failed
+    assert scratch.panels[:4] == ["Verdigris", "front", "Verdigris", "front"]
+    assert scratch.tabs == ["Verdigris"]
+    names = [step["name"] for step in found["steps"]]
+    assert {"the panel is closed", "start the brush", "stop the brush"} <= {*names}
+    assert names[-3:] == ["the result is gone", "open an empty scene", "probe"]
+    assert "a scene of its own" in asked[0] and "passed" in asked[1]
 
 
 TEMPLATES = Path(__file__).parents[3] / "packaging" / "templates"

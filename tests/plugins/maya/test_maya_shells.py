@@ -1,6 +1,8 @@
 """The plug-in, the shelf, the docked panel, the buttons and the self-test of Maya."""
 
+import copy
 import importlib
+import json
 import runpy
 import subprocess
 import sys
@@ -214,6 +216,49 @@ def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatc
     assert program == "/maya/bin/mayapy"
     assert Path(launcher) == ROOT / "plugins" / "launchers" / "selftest.py"
     assert maya.dialogs[-1].endswith(report)
+
+
+def run_deferred(maya):
+    """What Maya does when it is idle, until nothing waits."""
+    while maya.deferred:
+        maya.deferred.pop(0)()
+
+
+@pytest.mark.parametrize("answer", ["Save and Check", "Check without Saving", "Cancel"])
+def test_the_check_in_the_window_asks_and_opens_the_scene_again(
+    maya, tmp_path, monkeypatch, answer
+):
+    report, saves = tmp_path / "report.json", []
+    monkeypatch.setattr(module("adapter").MayaHost, "save_scene", lambda _: saves.append(1))
+    maya.path, maya.is_modified, maya.answer = str(tmp_path / "shot.ma"), True, answer
+    maya.add("mine", "lambert")
+    Path(maya.path).write_text("")
+    maya.files[maya.path] = copy.deepcopy((*maya.state(), maya.uuids))
+    module("adapter").MayaHost().check_window(report)
+    assert "changes that are not saved" in maya.dialogs[0]
+    run_deferred(maya)
+    assert report.exists() == (answer != "Cancel")
+    assert bool(saves) == (answer == "Save and Check")
+    assert maya.path == str(tmp_path / "shot.ma") and "mine" in maya.nodes
+    if answer == "Cancel":
+        return
+    found = json.loads(report.read_text())
+    failed = [step for step in found["steps"] if step["outcome"] == "failed"]
+    assert found["passed"] and not failed, failed
+    names = [step["name"] for step in found["steps"]]
+    assert names.index("the panel is closed") < names.index("the brush has ended")
+    assert names[-3:] == ["the result is gone", "open the scene again", "probe"]
+    assert str(report) in maya.dialogs[-1] and "passed" in maya.dialogs[-1]
+
+
+def test_the_check_in_the_window_finds_a_brush_and_an_undo_that_do_nothing(maya, monkeypatch):
+    maya.refuses, maya.answer = {"brush"}, "Check"
+    monkeypatch.setattr(maya, "undo", lambda: None)
+    check = module("window_check").check_window(Path("/nowhere/report.json"))
+    run_deferred(maya)
+    failed = [step.name for step in check.report.steps if step.outcome == "failed"]
+    assert failed == ["start the brush", "the brush is in use", "the result is gone"]
+    assert "cannot be written" in maya.dialogs[-1]
 
 
 def run_selftest():

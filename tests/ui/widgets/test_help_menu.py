@@ -36,6 +36,8 @@ def test_features_that_are_off_are_grey_with_their_reason(button):
     found = {each.text(): each.isEnabled() for each in button.features.actions()}
     assert found["Brush: this one has no window"] is False and found["Read"] is True
     assert button.troubleshooting.isEnabled()
+    # a host without a window of its own has nothing to check
+    assert not button.check.isEnabled()
 
 
 @pytest.mark.parametrize("answer", ["Yes", "No", "Cancel"])
