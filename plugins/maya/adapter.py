@@ -35,7 +35,7 @@ from verdigris.plugins.maya.scene.materials import (
     selected_among,
     unloaded_references,
 )
-from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
+from verdigris.plugins.maya.scene.meshes import colour_sets, has_colour_set, read_mesh
 from verdigris.plugins.maya.scene.networks import convert_to_texture
 from verdigris.plugins.maya.scene.nodes import (
     identity_of,
@@ -190,7 +190,7 @@ class MayaHost:
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         if is_item(mesh):
             return staged_weight_sets(mesh)
-        return tuple(open_mesh(mesh)[0].getColorSetNames())
+        return colour_sets(mesh)
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         if is_item(mesh):
@@ -200,7 +200,7 @@ class MayaHost:
             )
         if cmds.about(batch=True):
             raise HostError(f"{mesh}: this Maya has no window for the brush: paint in the panel")
-        exists = weight_set in self.weight_sets(mesh)
+        exists = has_colour_set(mesh, weight_set)
         BRUSH.start(mesh, weight_set, exists)
 
     def set_brush_weight(self, weight: float) -> bool:
@@ -278,7 +278,7 @@ class MayaHost:
         if not meshes or is_item(meshes[0]):
             return {}
         mesh = meshes[0]
-        exists = WEIGHT_SET in self.weight_sets(mesh)
+        exists = has_colour_set(mesh, WEIGHT_SET)
         return {
             "display weights": lambda: show_weights(mesh, WEIGHT_SET, exists),
             "meshes while weights are displayed": lambda: self.meshes(material),

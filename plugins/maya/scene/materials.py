@@ -72,12 +72,19 @@ def list_materials() -> tuple[HostMaterial, ...]:
     ]
     for engine in of_type("shadingEngine"):
         shader = surface_of(engine)
-        if not shader or engine in _DEFAULT_ENGINES or is_ours(shader) or is_ours(engine):
+        if not shader or is_ours(shader) or is_ours(engine):
+            continue
+        if engine in _DEFAULT_ENGINES and not _is_fed(shader):
             continue
         if cmds.nodeType(shader) != SURFACE_SHADER:
             found.append(HostMaterial(engine, shader, NATIVE))
     found += [HostMaterial(item, name, STAGED, why) for item, name, why in staged_materials()]
     return tuple(found)
+
+
+def _is_fed(shader: str) -> bool:
+    """Whether the artist has connected something to a shader. Maya's default one has nothing."""
+    return bool(cmds.listConnections(shader, source=True, destination=False))
 
 
 def selected_among(materials: Iterable[HostMaterial], selected: set[str]) -> set[HostMaterial]:

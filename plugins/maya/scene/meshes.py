@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from maya import cmds
 from maya.api import OpenMaya as om
 
 from verdigris.core.base.errors import HostError
@@ -28,6 +29,24 @@ def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
     names.add(name)
     path = names.getDagPath(0)
     return om.MFnMesh(path), path
+
+
+def has_colour_set(name: str, colour_set: str) -> bool:
+    """Whether an evaluated mesh has a colour set."""
+    return colour_set in open_mesh(name)[0].getColorSetNames()
+
+
+def colour_sets(name: str) -> tuple[str, ...]:
+    """The colour sets of a mesh by its nodes, without an evaluation of its geometry: those of the
+    mesh and of the meshes that its history starts from, and those that its history makes."""
+    history = cmds.listHistory(require_node(name)) or []
+    found = []
+    for node in cmds.ls(*history, type="mesh", long=True) or []:
+        for index in cmds.getAttr(f"{node}.colorSet", multiIndices=True) or []:
+            found.append(cmds.getAttr(f"{node}.colorSet[{index}].colorSetName") or "")
+    for node in cmds.ls(*history, type="createColorSet") or []:
+        found.append(cmds.getAttr(f"{node}.colorSetName") or "")
+    return tuple(each for each in dict.fromkeys(found) if each)
 
 
 def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> HostMesh:

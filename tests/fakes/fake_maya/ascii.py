@@ -101,8 +101,13 @@ class Reader:
         for name, kind in _DEFAULTS.items():
             if name not in self._scene.nodes:
                 self._scene.add(name, kind)
-        self._scene.connections.setdefault("initialShadingGroup.surfaceShader", "lambert1.outColor")
-        for words in statements(path.read_text(encoding="utf-8", errors="replace")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        # the default surface since Maya 2022 (Autodesk, What's New in Maya 2022)
+        version = re.match(r"//Maya ASCII (\d+)", text)
+        surface = "standardSurface1" if version and int(version[1]) >= 2022 else "lambert1"
+        default = "initialShadingGroup.surfaceShader"
+        self._scene.connections.setdefault(default, f"{surface}.outColor")
+        for words in statements(text):
             act = getattr(self, f"_{words[0][0]}", None)
             if act is not None:
                 act(*split_flags(words))

@@ -102,10 +102,12 @@ def teach_attributes(scene: Scene, teach: Any) -> None:
         type: bool = False,
         settable: bool = False,
     ) -> Any:
-        found = scene.require_plug(plug)
-        own = found.attribute
         if multiIndices:
             return scene.indices(plug) or None
+        if ".colorSet[" in plug:
+            return scene.value(plug)
+        found = scene.require_plug(plug)
+        own = found.attribute
         if size:
             return len(scene.indices(plug)) if own and own.is_multi else 1
         if settable:

@@ -229,7 +229,11 @@ class Scene:
 
     def value(self, name: str) -> Any:
         """The stored value of a plug, or its default."""
-        attributes, found = self.require(name)["attributes"], self.require_plug(name)
+        attributes = self.require(name)["attributes"]
+        sets = re.search(r"\.colorSet\[(\d+)\]\.colorSetName$", name)
+        if sets and "mesh" in attributes:
+            return [*attributes["mesh"]["colours"]][int(sets[1])]
+        found = self.require_plug(name)
         own = found.attribute
         if found.path in attributes or own is None:
             return attributes[found.path]
@@ -256,6 +260,8 @@ class Scene:
         """The elements of an array that are set or connected."""
         path = self.look_up(name).path
         node = self.find(name)
+        if path == "colorSet" and "mesh" in self.nodes[node]["attributes"]:
+            return [*range(len(self.nodes[node]["attributes"]["mesh"]["colours"]))]
         begins = re.compile(rf"{re.escape(path)}\[(\d+)\]")
         paths = [*self.nodes[node]["attributes"]]
         for ends in self.connections.items():

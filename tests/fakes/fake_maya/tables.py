@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-LOOSE_TYPES = ("transform", "mesh", "displayLayer", "materialxStack", "mayaUsdProxyShape", "camera")
+LOOSE_TYPES = (
+    "transform",
+    "mesh",
+    "displayLayer",
+    "materialxStack",
+    "mayaUsdProxyShape",
+    "camera",
+    "createColorSet",
+)
 """Types whose attributes nodes.json leaves out."""
 
 MESH_SETTINGS = {"displayColors": False, "displayColorChannel": "Ambient+Diffuse"}

@@ -214,3 +214,12 @@ def test_a_weight_needs_a_brush_and_a_range(painting, maya):
 def test_the_plain_shader_is_not_baked(painting, maya):
     painting.open_scene(DATA / "stack.ma")
     assert "verdigris" not in " ".join(each.name for each in painting.materials())
+
+
+def test_colour_sets_are_listed_without_the_geometry(painting, maya):
+    maya.require(SHAPE)["attributes"]["mesh"]["colours"] = {"weathering": {}}
+    maya.add("createColorSet1", "createColorSet", colorSetName="verdigris_weights")
+    maya.connections[f"{SHAPE}.inMesh"] = "createColorSet1.outputGeometry"
+    maya.evaluated.clear()
+    assert painting.weight_sets(SHAPE) == ("weathering", "verdigris_weights")
+    assert maya.evaluated == []
