@@ -30,8 +30,8 @@ from verdigris.plugins.maya.scene.nodes import (
     text_of,
 )
 from verdigris.plugins.maya.scene.rung_shaders import (
-    STANDARD_SURFACE,
     Note,
+    has_surface_shader,
     link_uv_sets,
     make_light_shader,
     make_surface_shader,
@@ -67,12 +67,11 @@ def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[st
 
 
 def can_show(rung: RungLook) -> bool:
-    """Whether Maya has nodes for a rung: of surface shaders it has Standard Surface in all
-    versions."""
+    """Whether this Maya has nodes for a rung."""
     if rung.light is not None:
         # older ladders lack a texture with the colours of the detail
         return rung.light.shown is not None
-    return rung.shader is None or rung.shader.category == STANDARD_SURFACE
+    return rung.shader is None or has_surface_shader(rung.shader.category)
 
 
 def make_levels(

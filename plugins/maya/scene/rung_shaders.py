@@ -1,6 +1,6 @@
-"""The shaders that show rungs of a ladder: a standardSurface with the textures and numbers of
-MaterialX's Standard Surface, and a surfaceShader with stored light. `note` marks each node that is
-made.
+"""The shaders that show rungs of a ladder: a standardSurface or an openPBRSurface with the textures
+and numbers of MaterialX's surface shader, and a surfaceShader with stored light. `note` marks each
+node that is made.
 """
 
 from __future__ import annotations
@@ -21,12 +21,22 @@ from verdigris.plugins.maya.scene.nodes import free_name
 from verdigris.plugins.maya.scene.viewport import TANGENT_SPACE
 
 Note = Callable[[str], None]
-STANDARD_SURFACE = "standard_surface"
-_NORMAL, _COLOUR = "normal", "color"
+# By the surface shader of MaterialX: Maya's node, and the input of the normal. Older versions lack
+# openPBRSurface.
+_NODES = {
+    "standard_surface": ("standardSurface", "normal"),
+    "open_pbr_surface": ("openPBRSurface", "geometry_normal"),
+}
+_COLOUR = "color"
 COLOURS = "verdigrisLight"
 """The colour set of the rung of vertex colours."""
 # Vertices of a mesh without a vertex of the ladder at their place, compared at once.
 _CHUNK = 256
+
+
+def has_surface_shader(category: str) -> bool:
+    """Whether this Maya has a node for a surface shader of MaterialX."""
+    return category in _NODES and _NODES[category][0] in cmds.allNodeTypes()
 
 
 def add_shader(kind: str, name: str, note: Note) -> tuple[str, str]:
@@ -65,9 +75,10 @@ def add_texture(path: Path, space: str, name: str, note: Note) -> str:
 
 
 def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, dict[str, str]]:
-    """Makes a standardSurface with its textures and its shading group. Returns the group, and the
-    uv set of each texture. Directions other than the normal are left out."""
-    shader, engine = add_shader("standardSurface", name, note)
+    """Makes the node of a surface shader with its textures, and its shading group. Returns the
+    group, and the uv set of each texture. Directions other than the normal are left out."""
+    kind, normal = _NODES[look.category]
+    shader, engine = add_shader(kind, name, note)
     sets = {}
     for port, value in look.values.items():
         plug = _plug(shader, port)
@@ -78,8 +89,8 @@ def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, d
         elif plug:
             cmds.setAttr(plug, value)
     for port, texture in look.textures.items():
-        plug = f"{shader}.normalCamera" if port == _NORMAL else _plug(shader, port)
-        if not plug or texture.is_direction != (port == _NORMAL):
+        plug = f"{shader}.normalCamera" if port == normal else _plug(shader, port)
+        if not plug or texture.is_direction != (port == normal):
             continue
         file = _file(texture, f"{name}_{port}", note)
         sets[file] = look.uv_set
@@ -95,8 +106,10 @@ def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, d
 
 
 def _plug(shader: str, port: str) -> str:
-    """The attribute of an input, `specular_IOR` as `specularIOR`. Empty if Maya has none."""
-    attribute = re.sub(r"_(\w)", lambda found: found[1].upper(), port)
+    """The attribute of an input, `specular_IOR` and `specular_ior` as `specularIOR`. Empty if Maya
+    has none."""
+    named = re.sub(r"_ior$", "_IOR", port)
+    attribute = re.sub(r"_(\w)", lambda found: found[1].upper(), named)
     has_it = cmds.attributeQuery(attribute, node=shader, exists=True)
     return f"{shader}.{attribute}" if has_it else ""
 

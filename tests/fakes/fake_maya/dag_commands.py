@@ -118,6 +118,10 @@ def teach_dag(scene: Scene, teach: Any) -> None:
         return scene.add(scene.place(name), "shadingEngine", surfaceShader=None)
 
     @teach
+    def allNodeTypes() -> list[str]:
+        return sorted({*node_types()} - scene.missing_types)
+
+    @teach
     def shadingNode(
         kind: str,
         *,
@@ -128,7 +132,7 @@ def teach_dag(scene: Scene, teach: Any) -> None:
         name: str = "",
     ) -> str:
         scene.change("shadingNode")
-        assert asShader + asTexture + asUtility == 1 and kind in node_types()
+        assert asShader + asTexture + asUtility == 1 and kind in allNodeTypes()
         assert scene.place(name) not in scene.nodes, "Maya would number it"
         if not skipSelect:
             scene.selection = [scene.place(name)]

@@ -16,7 +16,7 @@ from .tables import MESH_SETTINGS, SELECT_TOOL
 SESSION = (
     *("project", "plugins", "batch", "has_undo", "export", "refuses", "tool", "brush", "jobs"),
     *("deferred", "callbacks", "files", "layouts", "controls", "panels", "dialogs", "answer"),
-    "commands",
+    *("commands", "missing_types"),
 )
 
 
@@ -80,6 +80,8 @@ class Scene:
         self.node_menus: list[Any] = []
         self.controls: dict[str, dict[str, Any]] = {}
         self.panels: Any = None
+        self.missing_types: set[str] = set()
+        """Types of nodes that this version of Maya does not have yet."""
         self.dialogs: list[str] = []
         self.answer = ""
         self.commands: dict[str, Any] = {}

@@ -333,8 +333,36 @@ def test_a_surface_shader_becomes_a_node_of_maya_with_its_numbers_and_textures(
     assert maya.state() == before
 
 
+def test_openpbr_becomes_a_node_of_the_maya_that_has_one(painting, maya, ladder, tmp_path):
+    """The names of its attributes: Autodesk/maya-usd, lib/usd/translators/shading/shadingTokens.h
+    and the table of mtlxOpenPBRSurfaceWriter.cpp."""
+    look = ShaderLook(
+        "open_pbr_surface",
+        {"specular_ior": 1.4, "coat_ior": 1.7, "base_metalness": 0.5, "thin_film_ior": 1.2,
+         "emission_luminance": 3.0, "coat_color": (0.2, 0.5, 0.8), "of_another_version": 1.0},
+        {
+            "base_color": ShaderTexture(tmp_path / "c.png", True, False),
+            "geometry_opacity": ShaderTexture(tmp_path / "o.png", False, False),
+            "geometry_normal": ShaderTexture(tmp_path / "n.png", False, True),
+            "geometry_tangent": ShaderTexture(tmp_path / "t.png", False, True),
+        },
+    )  # fmt: skip
+    first = by_name(painting, "Standard_Surface1")
+    rung = RungLook("surface", "Textures", shader=look)
+    said = painting.attach_rungs(first, replace(ladder, rungs=(rung,)))
+    shader = "Standard_Surface1_surface_verdigris"
+    assert maya.nodes[shader]["type"] == "openPBRSurface" and "surface.mtlx" not in said
+    found = maya.nodes[shader]["attributes"]
+    numbers = ("specularIOR", "coatIOR", "baseMetalness", "thinFilmIOR", "emissionLuminance")
+    assert [found[name] for name in numbers] == [1.4, 1.7, 0.5, 1.2, 3.0]
+    fed = {port.partition(".")[2] for port in maya.connections if port.startswith(f"{shader}.")}
+    assert fed == {"baseColor", "geometryOpacity", "normalCamera"}
+
+
 def test_a_surface_shader_without_a_node_of_maya_is_named(painting, maya, ladder, tmp_path):
     first = by_name(painting, "Standard_Surface1")
+    # Maya before openPBRSurface
+    maya.missing_types = {"openPBRSurface"}
     rung = RungLook("surface", "Textures", shader=standard_surface(tmp_path, "open_pbr_surface"))
     said = painting.attach_rungs(first, replace(ladder, rungs=(*ladder.rungs[:2], rung)))
     assert "open_pbr_surface" in said and "surface_verdigris" not in str(list(maya.nodes))
