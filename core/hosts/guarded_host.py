@@ -106,13 +106,6 @@ class GuardedHost:
         if isinstance(host, StopsPainting):
             self._call("end the brush", lambda: host.stop_painting())
 
-    def nodes_for_textures(self, material: HostMaterial) -> tuple[str, ...]:
-        host = self.host
-        if not isinstance(host, MakesTextures):
-            return ()
-        what = f"list the nodes of {material.name}"
-        return self._call(what, lambda: host.nodes_for_textures(material))
-
     def make_textures(self, material: HostMaterial) -> str:
         host = self.host
         if not isinstance(host, MakesTextures):

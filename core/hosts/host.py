@@ -253,14 +253,11 @@ class StopsPainting(Protocol):
 
 @runtime_checkable
 class MakesTextures(Protocol):
-    """A host that can bake those nodes of a material to images that have no equal in MaterialX."""
-
-    def nodes_for_textures(self, material: HostMaterial) -> tuple[str, ...]:
-        """The names of such nodes. Empty if the material has none."""
+    """A host that can bake nodes of a material to images: those that have no equal in MaterialX."""
 
     def make_textures(self, material: HostMaterial) -> str:
-        """Bakes them to images and connects these in their place, as one undo step. Returns what
-        was made, as a sentence."""
+        """Bakes the `convertible` nodes of its document to images and connects these in their
+        place, as one undo step. Returns what was made, as a sentence."""
 
 
 @runtime_checkable

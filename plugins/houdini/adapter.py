@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import hou
@@ -170,7 +171,8 @@ class HoudiniHost:
     def document(self, material: HostMaterial) -> HostDocument:
         if _is_on_stage(material):
             return document_of_stage(material.key, *_split_key(material))
-        return document_of_network(material.key, require_node(material.key))
+        found = document_of_network(material.key, require_node(material.key))
+        return replace(found, convertible=self.nodes_for_textures(material))
 
     # meshes and weights
 

@@ -255,15 +255,21 @@ class MayaHost:
             said.append(f"Baked looks are shown: {', '.join(names)}")
         return "; ".join(said)
 
-    def convert_to_texture(self, material: HostMaterial, node: str) -> str:
-        """Converts a texture that a document leaves out to a file. Returns what it did."""
+    def make_textures(self, material: HostMaterial) -> str:
+        nodes = self.document(material).convertible
         meshes = [mesh for mesh in self.meshes(material) if not is_item(mesh)]
-        if not meshes:
+        if not meshes or not nodes:
             raise HostError(
-                f"{material.name} is not assigned to a mesh: assign it to convert {node}"
+                f"{material.name} is not assigned to a mesh: assign it to convert its textures"
+                if nodes
+                else f"{material.name} has no texture to convert"
             )
-        made = convert_to_texture(require_node(node), meshes[0], texture_folder())
-        return f"{node} is converted to the file texture {made}: Edit > Undo takes it back"
+        folder = texture_folder()
+        with undo_step("Verdigris textures"):
+            made = [convert_to_texture(require_node(each), meshes[0], folder) for each in nodes]
+        pairs = zip(nodes, made, strict=True)
+        text = ", ".join(f"{node} to the file texture {file}" for node, file in pairs)
+        return f"Converted {text}: Edit > Undo takes it back"
 
     def require_material_of(self, node: str) -> HostMaterial:
         """The material of a shader, a shading group or a stack."""

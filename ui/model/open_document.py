@@ -86,7 +86,7 @@ class OpenDocument:
             self._events.handle_error({"command": "open", "text": str(failure)})
             return None
         self._last = material, document
-        self._scene.look_up(material)
+        self._scene.look_up(material, document)
         self._compare()
         return document
 

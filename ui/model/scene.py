@@ -74,18 +74,16 @@ class Scene:
     def _place(self, material: HostMaterial) -> tuple[str, str]:
         return str(self.host.scene_file() or ""), material.key
 
-    def look_up(self, material: HostMaterial) -> None:
+    def look_up(self, material: HostMaterial, document: HostDocument) -> None:
         """Looks up what the scene notes at a material that was just read, and which of its nodes
         could be baked to images."""
         state = self._state
-        state.noted, state.for_textures = None, ()
+        can_convert = self.host.can_make_textures
+        state.noted, state.for_textures = None, document.convertible if can_convert else ()
         if not self.host.has_scene or material.source == ALONE:
             return
         with contextlib.suppress(VerdigrisError):
             state.noted = self.host.attached(material)
-        if self.find_own_file(material) is None:
-            with contextlib.suppress(VerdigrisError):
-                state.for_textures = self.host.nodes_for_textures(material)
 
     def own_weights(self) -> None:
         """Shows the painted weights of the chosen material."""

@@ -18,7 +18,6 @@ from verdigris.core.hosts.nodes.operands import SURFACE, safe_name
 from verdigris.core.hosts.nodes.rendering_space import RenderingSpace
 from verdigris.plugins.maya.scene.colours import is_managed, rendering_space
 from verdigris.plugins.maya.scene.documents import make_document
-from verdigris.plugins.maya.scene.nodes import undo_step
 
 # MtoA adds this attribute to shading groups, for a shader that it renders instead of the
 # viewport's.
@@ -156,7 +155,7 @@ def _left_out(engine: str) -> list[str]:
 
 def convert_to_texture(node: str, mesh: str, folder: Path) -> str:
     """Bakes a texture node to a file, which feeds what the node fed. Returns the node of the file.
-    One undo step."""
+    The caller makes it an undo step."""
     pairs = cmds.listConnections(
         node, source=False, destination=True, plugs=True, connections=True
     ) or []  # fmt: skip
@@ -167,24 +166,23 @@ def convert_to_texture(node: str, mesh: str, folder: Path) -> str:
     ]
     folder.mkdir(parents=True, exist_ok=True)
     image = folder / f"{safe_name(node)}.tif"
-    with undo_step(f"Convert {node} to a texture"):
-        made = cmds.convertSolidTx(
-            f"{node}.outColor",
-            mesh,
-            antiAlias=True,
-            fillTextureSeams=True,
-            resolutionX=_RESOLUTION,
-            resolutionY=_RESOLUTION,
-            fileFormat="tif",
-            fileImageName=image.as_posix(),
-        )
-        if not made:
-            raise HostError(f"Maya did not convert {node}: give {mesh} texture coordinates")
-        for output, plug in fed:
-            cmds.connectAttr(f"{made[0]}.{output}", plug, force=True)
-        if any(output == "outAlpha" for output, _ in fed):
-            # what a texture without alpha returns
-            cmds.setAttr(f"{made[0]}.alphaIsLuminance", True)
+    made = cmds.convertSolidTx(
+        f"{node}.outColor",
+        mesh,
+        antiAlias=True,
+        fillTextureSeams=True,
+        resolutionX=_RESOLUTION,
+        resolutionY=_RESOLUTION,
+        fileFormat="tif",
+        fileImageName=image.as_posix(),
+    )
+    if not made:
+        raise HostError(f"Maya did not convert {node}: give {mesh} texture coordinates")
+    for output, plug in fed:
+        cmds.connectAttr(f"{made[0]}.{output}", plug, force=True)
+    if any(output == "outAlpha" for output, _ in fed):
+        # what a texture without alpha returns
+        cmds.setAttr(f"{made[0]}.alphaIsLuminance", True)
     return str(made[0])
 
 

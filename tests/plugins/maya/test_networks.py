@@ -8,6 +8,7 @@ from fake_maya.node_types import node_types as fake_types
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import MakesTextures
 from verdigris.core.hosts.nodes.host_nodes import is_same
 from verdigris.core.hosts.nodes.library import find_type
 from verdigris.core.material.load.mtlx_document import parse_document
@@ -129,18 +130,21 @@ def test_a_node_that_is_not_translated_can_become_a_file(read, maya, tmp_path):
     assert found.convertible == ("stone",)
     host = importlib.import_module("verdigris.plugins.maya.adapter").MayaHost()
     material = by_name(host, "gold")
+    assert isinstance(host, MakesTextures)
     with pytest.raises(HostError, match="gold is not assigned to a mesh: assign it to convert"):
-        host.convert_to_texture(material, "stone")
+        host.make_textures(material)
     maya.members["goldSG"] = [SHAPE]
     before = dict(maya.connections)
-    assert host.convert_to_texture(material, "stone") == (
-        "stone is converted to the file texture stone_file: Edit > Undo takes it back"
+    assert host.make_textures(material) == (
+        "Converted stone to the file texture stone_file: Edit > Undo takes it back"
     )
     assert maya.connections["gold.specularRoughness"] == "stone_file.outAlpha"
     file = tmp_path / "sourceimages" / "verdigris" / "stone.tif"
     assert file.parent.is_dir()
     text = host.document(material).text
     assert f'value="{file.as_posix()}"' in text and "specular_roughness" in text
+    with pytest.raises(HostError, match="gold has no texture to convert"):
+        host.make_textures(material)
     maya.undo()
     assert maya.connections == before and "stone_file" not in maya.nodes
 

@@ -67,7 +67,6 @@ WHOLE = {
     "stop_painting": None,
     "attach_rungs": "made",
     "make_textures": "made",
-    "nodes_for_textures": (),
     "weight_sets": (),
     "meshes": ("plate",),
     "mesh": HostMesh("plate", CORNERS, CORNERS, CORNERS[..., :2]),
@@ -191,7 +190,7 @@ def test_a_panel_in_which_every_call_fails_can_still_be_used(kind, qtbot, monkey
     panel.show()
     use(session)
     (card, *_) = panel.cards.boxes
-    assert [each.text() for each in card.buttons] == ["Copy report"]
+    assert card.buttons[0].text() == "Copy report"
     card.buttons[0].click()
     from PySide6.QtGui import QGuiApplication
 

@@ -1,6 +1,8 @@
 """A material that cannot be read has a way around: exported by hand, opened in its place, baked,
 and noted at the material of the scene."""
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
@@ -196,7 +198,12 @@ def test_a_bundle_is_noted_at_its_material_afterwards(shown, tmp_path):
 
 def test_nodes_without_an_equal_become_textures_on_request(shown):
     host, made = shown.host, []
-    host.nodes_for_textures = lambda _: () if made else ("noise1", "fractal1")
+    whole = host.document
+
+    def read(material):
+        return replace(whole(material), convertible=() if made else ("noise1", "fractal1"))
+
+    host.document = read
     host.make_textures = lambda each: made.append(each) or "2 images were made"
     shown.ready()
     (card,) = cards_of(shown.model)
