@@ -44,7 +44,7 @@ def running_job() -> BakeJob | None:
     return _Running.job
 
 
-class _Reporting:
+class Reporting:
     """The base class of operators, which reports their errors."""
 
     def guarded(self, action: Callable[[], None]) -> set[str]:
@@ -67,7 +67,7 @@ def shown_material(context: bpy.types.Context) -> bpy.types.Material | None:
     return shown or (item.active_material if item is not None else None)
 
 
-class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
     """Bake the active material to a neural material, in a process of its own"""
 
     bl_idname = "verdigris.bake"
@@ -182,7 +182,7 @@ class VERDIGRIS_OT_finish(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class VERDIGRIS_OT_paint(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_paint(Reporting, bpy.types.Operator):
     """Paint where the bake matters: starts Weight Paint on the vertex group verdigris_weights"""
 
     bl_idname = "verdigris.paint"
@@ -198,7 +198,7 @@ class VERDIGRIS_OT_paint(_Reporting, bpy.types.Operator):
         BlenderHost().start_painting(require_object(item.name_full).name_full)
 
 
-class VERDIGRIS_OT_live_input(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_live_input(Reporting, bpy.types.Operator):
     """Keep this input open in the neural material from the next bake on, or no longer"""
 
     bl_idname = "verdigris.live_input"
@@ -222,7 +222,7 @@ class VERDIGRIS_OT_live_input(_Reporting, bpy.types.Operator):
         toggle(material, offer)
 
 
-class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_swap(Reporting, bpy.types.Operator):
     """Show the baked look, which is made of plain textures, or the material again"""
 
     bl_idname = "verdigris.swap_look"
@@ -236,7 +236,7 @@ class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):
         return self.guarded(lambda: swap_look(shown_material(context)))
 
 
-class VERDIGRIS_OT_attach_ladder(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_attach_ladder(Reporting, bpy.types.Operator):
     """Show the rungs of a ladder (ladder.json) as levels of detail of the material's meshes: a
     collection and a material for each"""
 
@@ -263,7 +263,7 @@ class VERDIGRIS_OT_attach_ladder(_Reporting, bpy.types.Operator):
         return self.guarded(attach)
 
 
-class VERDIGRIS_OT_batch(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_batch(Reporting, bpy.types.Operator):
     """Bake all materials of the saved file in another Blender, into the folder verdigris"""
 
     bl_idname = "verdigris.batch"
@@ -278,7 +278,7 @@ class VERDIGRIS_OT_batch(_Reporting, bpy.types.Operator):
         self.report({"INFO"}, f"Verdigris bakes the saved file. Summary: {summary}")
 
 
-class VERDIGRIS_OT_selftest(_Reporting, bpy.types.Operator):
+class VERDIGRIS_OT_selftest(Reporting, bpy.types.Operator):
     """Call every function of the add-on in another Blender and write a report"""
 
     bl_idname = "verdigris.selftest"

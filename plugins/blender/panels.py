@@ -15,6 +15,7 @@ from .operators import running_job, shown_material
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers
 from .scene.results import find_look, find_result
+from .trouble import draw_help
 from .worker_place import own_folder
 
 _WIDTH = 42
@@ -96,6 +97,7 @@ class _Panel:
         layout.operator("verdigris.selftest")
         if own_folder() is not None:
             layout.operator("verdigris.make_worker")
+        draw_help(layout)
 
     def _draw_live_inputs(self, material: bpy.types.Material) -> None:
         found = live_offers(material)

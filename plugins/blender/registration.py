@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import operators, panels, worker_setup
+from . import operators, panels, trouble, worker_setup
 from .scene.results import VerdigrisUSDHook
 
 CLASSES = (
@@ -22,6 +22,8 @@ CLASSES = (
     operators.VERDIGRIS_OT_batch,
     operators.VERDIGRIS_OT_selftest,
     worker_setup.VERDIGRIS_OT_make_worker,
+    trouble.VERDIGRIS_OT_check_window,
+    trouble.VERDIGRIS_OT_report,
     panels.VERDIGRIS_PT_sidebar,
     panels.VERDIGRIS_PT_material,
     VerdigrisUSDHook,

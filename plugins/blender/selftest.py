@@ -25,7 +25,8 @@ def make_scene(folder: Path) -> Scratch:
 
     from verdigris.plugins.common.selftest import scratch as parts
 
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    # without the windows of the factory settings: an artist may have others
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     _write_library(folder / "library.blend")
     images = parts.write_images(folder)
     gold = _assigned("gold", Roughness=parts.ROUGHNESS_VALUE)
