@@ -13,6 +13,7 @@ from verdigris.core.material.usd.usdshade import ConvertedMaterial, convert
 from verdigris.plugins.common.usd_stages import listed
 from verdigris.plugins.houdini.scene.geometry import uncooked_objects
 from verdigris.plugins.houdini.scene.left_out import left_out
+from verdigris.plugins.houdini.scene.networks import find_problem
 from verdigris.plugins.houdini.scene.stage import stage_of
 from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
 from verdigris.plugins.houdini.scene.translator import translation
@@ -25,6 +26,9 @@ def document_of_stage(name: str, node: hou.LopNode, path: str) -> HostDocument:
 
 def document_of_network(name: str, node: hou.VopNode) -> HostDocument:
     """A material of a network, with notes on what its translation leaves out."""
+    problem = find_problem(node)
+    if problem:
+        raise HostError(f"{node.path()} {problem}")
     with translation(node) as (library, path):
         # the stage is kept, without which its prims expire
         stage = stage_of(library)

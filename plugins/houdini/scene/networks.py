@@ -38,13 +38,14 @@ def network_materials() -> list[tuple[hou.Node, str]]:
     """The materials of all networks that hold materials, with the reason if one cannot be baked.
     What a locked asset has for other renderers is none of the artist's business."""
     return [
-        (node, _problem(node))
+        (node, find_problem(node))
         for node in _all_materials()
         if not node.isInsideLockedHDA() or _has_nodes(node, _OF_MATERIALX)
     ]
 
 
-def _problem(node: hou.Node) -> str:
+def find_problem(node: hou.Node) -> str:
+    """Why a material cannot be translated; empty if it can."""
     if _has_materialx(node):
         return ""
     kinds = [each.type().name().lower() for each in (node, *node.children())]

@@ -76,6 +76,10 @@ def test_a_material_of_another_renderer_is_listed_last_with_the_reason(scene, ho
     *others, clay = [each for each in host.materials() if ":" not in each.key]
     assert clay.key == "/mat/clay" and not any(each.problem for each in others)
     assert clay.problem.startswith(f"is a material of {renderer}: build it with MtlX nodes")
+    before = scene.state()
+    with pytest.raises(HostError, match=f"/mat/clay is a material of {renderer}: build it"):
+        host.document(clay)
+    assert scene.state() == before
     # what is inside of another's asset is none of the artist's business
     scene.nodes["/mat/clay"]["locked"] = True
     assert "/mat/clay" not in networks(host)
