@@ -11,6 +11,7 @@ from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial, HostMesh
+from verdigris.core.hosts.result_paths import named_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,8 +190,7 @@ class FilesHost:
 
 def _relative(path: Path, folder: Path) -> str:
     """The path, relative to a folder if it lies below it, so that both can be moved together."""
-    path = path.resolve()
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+    return named_in(path.resolve(), (folder,))
 
 
 def _replace_text(path: Path, text: str) -> None:

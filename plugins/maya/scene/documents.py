@@ -35,6 +35,13 @@ def project_folders() -> list[Path]:
     return folders
 
 
+def result_roots() -> list[Path]:
+    """The folders that noted results are relative to: the project's, as Maya's own relative paths,
+    or that of the scene."""
+    scene, root = scene_file(), cmds.workspace(query=True, rootDirectory=True)
+    return [*([Path(root)] if root else []), *([scene.parent] if scene else [])]
+
+
 def texture_folder() -> Path:
     """The folder for textures of the project."""
     root = cmds.workspace(query=True, rootDirectory=True)

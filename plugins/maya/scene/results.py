@@ -9,7 +9,9 @@ from pathlib import Path
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.hosts.result_paths import found_in, named_in
 from verdigris.plugins.maya.scene.assignments import assign, assignment_of, put_back, read_former
+from verdigris.plugins.maya.scene.documents import result_roots
 from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, STAGED, engines_of, node_of
 from verdigris.plugins.maya.scene.nodes import surface_of, text_of, undo_step
 from verdigris.plugins.maya.scene.stages import split_item, switch_staged_looks
@@ -31,19 +33,20 @@ def place_of_result(material: HostMaterial) -> tuple[str, str]:
 
 
 def find_result(material: HostMaterial) -> str:
-    """The noted path. Empty if there is none."""
+    """The path of the noted result. Empty if there is none."""
     node, attribute = place_of_result(material)
     if attribute == RESULTS_ATTRIBUTE:
-        return str(_results(node).get(_key_of(material), ""))
-    return text_of(node, attribute)
+        return _results(node).get(_key_of(material), "")
+    return _found(text_of(node, attribute))
 
 
 def result_text(material: HostMaterial, bundle: Path) -> str:
     """The value of that attribute with a new result."""
     node, attribute = place_of_result(material)
+    name = named_in(bundle, result_roots())
     if attribute == RESULTS_ATTRIBUTE:
-        return json.dumps({**_results(node), _key_of(material): bundle.as_posix()}, sort_keys=True)
-    return bundle.as_posix()
+        return json.dumps({**_noted(node), _key_of(material): name}, sort_keys=True)
+    return name
 
 
 def _key_of(material: HostMaterial) -> str:
@@ -52,10 +55,19 @@ def _key_of(material: HostMaterial) -> str:
 
 
 def _results(stack: str) -> dict[str, str]:
+    """The paths of the results of a stack or a stage."""
+    return {key: _found(name) for key, name in _noted(stack).items()}
+
+
+def _found(name: str) -> str:
+    return found_in(name, result_roots()).as_posix() if name else ""
+
+
+def _noted(stack: str) -> dict[str, str]:
     found = find_json(text_of(stack, RESULTS_ATTRIBUTE) or "{}")
     if not isinstance(found, dict):
         raise HostError(f"{stack}: the attribute {RESULTS_ATTRIBUTE!r} is damaged: delete it")
-    return found
+    return {key: name for key, name in found.items() if isinstance(name, str)}
 
 
 def switch_stages(materials: Sequence[HostMaterial]) -> list[str]:

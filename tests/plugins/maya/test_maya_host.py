@@ -247,6 +247,32 @@ def test_results_of_a_stack_are_stored_by_material(harness, tmp_path):
     assert harness.host.attached(plain) == tmp_path / "plain.vdg"
 
 
+def test_results_are_noted_relative_to_the_project_and_move_with_it(harness, tmp_path):
+    maya, first = harness.maya, harness.first
+    plain = by_name(harness.host, "Plain")
+    here, there = tmp_path / "show", tmp_path / "farm"
+    maya.project, maya.path = here.as_posix(), (here / "scenes" / "shot.ma").as_posix()
+    harness.host.attach(first, BakedResult(here / "scenes" / "neural" / "a.vdg"))
+    harness.host.attach(plain, BakedResult(here / "neural" / "b.vdg"))
+    assert str(here) not in str(maya.nodes)
+    assert harness.host.attached(first) == here / "scenes" / "neural" / "a.vdg"
+    # the project is elsewhere now
+    maya.project, maya.path = there.as_posix(), (there / "scenes" / "shot.ma").as_posix()
+    assert harness.host.attached(first) == there / "scenes" / "neural" / "a.vdg"
+    assert harness.host.attached(plain) == there / "neural" / "b.vdg"
+    # a scene outside of its project
+    maya.project, maya.path = str(tmp_path / "default"), (here / "shot.ma").as_posix()
+    bundle = here / "neural" / "c.vdg"
+    bundle.mkdir(parents=True)
+    harness.host.attach(first, BakedResult(bundle))
+    assert harness.host.attached(first) == bundle
+    # an older scene has whole paths, and a result on another drive keeps its own
+    maya.nodes[first.key]["attributes"]["verdigrisBundle"] = (tmp_path / "old.vdg").as_posix()
+    assert harness.host.attached(first) == tmp_path / "old.vdg"
+    harness.host.attach(first, BakedResult(tmp_path / "elsewhere" / "d.vdg"))
+    assert harness.host.attached(first) == tmp_path / "elsewhere" / "d.vdg"
+
+
 def test_flattened_textures_become_a_material_for_the_viewport_in_the_same_step(harness, tmp_path):
     before, listed = harness.snapshot(), harness.host.materials()
     harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
