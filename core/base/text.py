@@ -167,8 +167,11 @@ def why_invalid_name(name: str) -> str:
 
 
 def version() -> str:
-    """Version of the running Verdigris."""
+    """Version of the running Verdigris: that of a staged tree, or of the installed package."""
+    file = Path(__file__).resolve().parents[2] / "VERSION"
     try:
+        if file.is_file():
+            return file.read_text("utf-8").strip()
         return metadata.version("verdigris")
     except metadata.PackageNotFoundError:
         return "not installed"

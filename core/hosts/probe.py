@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.process.unpacked_worker import PLACES_VARIABLE
 from verdigris.core.base.process.worker_environment import (
     PYTHON_VARIABLE,
     older_version,
@@ -24,7 +25,7 @@ from verdigris.core.base.text import version
 
 ON = ""
 _MODULES = ("numpy", "pxr", "PySide6", "MaterialX", "platformdirs")
-_VARIABLES = ("OCIO", PYTHON_VARIABLE, "VERDIGRIS_DEVICE", "VERDIGRIS_CONFIG_DIR")
+_VARIABLES = ("OCIO", PYTHON_VARIABLE, PLACES_VARIABLE, "VERDIGRIS_DEVICE", "VERDIGRIS_CONFIG_DIR")
 
 
 @dataclass(frozen=True)

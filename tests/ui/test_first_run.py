@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 
 from verdigris.core.base.process import unpacked_worker, worker_environment
 from verdigris.core.base.process.unpacked_worker import python_tag
+from verdigris.core.base.text import version
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client import set_up
 from verdigris.ui.first_run import SelftestOffer
@@ -92,7 +93,7 @@ def test_a_worker_that_is_older_than_the_plug_in_is_renewed(machine, open_panel,
     panel = open_panel()
     box = panel.cards.set_up
     assert box.text.toPlainText() == (
-        "The worker has version 0.9.0, older than the plug-in. It is renewed."
+        f"The worker has version 0.9.0, the plug-in {version()}. It is renewed."
     )
     assert box.bar.isVisible() and box.cancel.isEnabled()
     qtbot.waitUntil(lambda: panel.model.can("start"), timeout=SECONDS)
@@ -159,7 +160,7 @@ def test_a_setting_that_names_no_file_is_shown_beside_the_offer(machine, open_pa
     worker_environment.save_python(tmp_path / "gone")
     panel = open_panel()
     assert panel.cards.set_up.isVisible()
-    text = panel.cards.banner.text.toPlainText()
+    text = panel.pages.material.report.toPlainText()
     assert "machine.json is" in text and "there is no such file" in text
 
 
@@ -179,7 +180,7 @@ def test_a_copy_without_a_program_offers_nothing(machine, open_panel, tmp_path, 
     (tmp_path / "tree" / "make_worker.py").unlink()
     panel = open_panel()
     assert not panel.cards.set_up.isVisible()
-    assert "python3 -m venv" in panel.cards.banner.text.toPlainText()
+    assert "python3 -m venv" in panel.pages.material.report.toPlainText()
 
 
 class Application(FakeHost):

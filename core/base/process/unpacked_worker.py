@@ -7,10 +7,11 @@ all else is complete.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ MARKER = "worker.json"
 FOLDER = "worker"
 PLACES_VARIABLE = "VERDIGRIS_WORKERS"
 VERSION_FILE = "VERSION"
+# The packages that a plug-in carries, and their list.
+WHEELS, LIST = "wheels", "packages.json"
 # Neither packages of the user nor those of the application, no current folder, and no delayed
 # output. -I would also hide what mayapy sets for itself.
 FLAGS = ("-s", "-S", "-P", "-u")
@@ -103,19 +106,36 @@ def shipped_version(package: Path) -> str:
         return ""
 
 
+def digest_of(wheels: Iterable[tuple[str, str]]) -> str:
+    """Changes with every package. Takes the names and hashes of wheels."""
+    lines = "".join(f"{value} {file}\n" for file, value in wheels)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
 def find_worker(package: Path) -> UnpackedWorker | None:
     """The worker for a copy of Verdigris and this Python: that which it is part of, or one of the
-    same version."""
+    same version and, if the plug-in carries packages, from the same ones."""
     own = read_worker(package.parent)
     if own is not None:
         return own
-    name = name_of(shipped_version(package), python_tag())
-    found = (read_worker(place / name) for place in places(package.parent.parent))
-    return next((each for each in found if each is not None), None)
+    tree = package.parent.parent
+    name, carried = name_of(shipped_version(package), python_tag()), _carried(tree)
+    found = (read_worker(place / name) for place in places(tree))
+    fit = (each for each in found if each is not None and carried in ("", each.packages))
+    return next(fit, None)
+
+
+def _carried(tree: Path) -> str:
+    """The digest of the packages of a tree; empty if it has none."""
+    try:
+        found = json.loads((tree / WHEELS / LIST).read_text("utf-8"))
+        return digest_of((each["file"], each["sha256"]) for each in found["wheels"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def find_older_worker(package: Path) -> UnpackedWorker | None:
-    """A worker of another version, if there is none of this one."""
+    """A worker of another version, or from other packages, if there is none that fits."""
     if not shipped_version(package) or find_worker(package) is not None:
         return None
     found = [each for place in places(package.parent.parent) for each in workers_in(place)]

@@ -126,8 +126,8 @@ def find_set_up_program() -> Path | None:
 
 
 def older_version() -> str:
-    """The version of a worker that this copy of Verdigris is newer than; empty if there is none, or
-    one of this version."""
+    """The version of a worker that does not fit this copy of Verdigris, as after an update; empty
+    if there is none, or one that fits."""
     older = find_older_worker(package_folder())
     return older.version if older is not None else ""
 
@@ -226,7 +226,7 @@ def _existing(python: Path, asker: str) -> str:
     if not python.is_file():
         raise WorkerEnvironmentError(
             f"{asker} is {str(python)!r}: there is no such file: correct it, or remove it and "
-            f"make the environment with: {command_that_makes_it()}"
+            f"set a worker up with: {command_that_makes_it()}"
         )
     return str(python)
 

@@ -72,8 +72,8 @@ def describe_unfit(command: Sequence[str]) -> str:
     if not why:
         return ""
     source = source_of(python)
-    named = f" It is named by {source}: correct that, or make" if source else " Make"
-    return f"{python} cannot bake: {why}.{named} the environment with: {command_that_makes_it()}"
+    named = f" It is named by {source}: correct that, or set" if source else " Set"
+    return f"{python} cannot bake: {why}.{named} a worker up with: {command_that_makes_it()}"
 
 
 def require_fit_command() -> list[str]:

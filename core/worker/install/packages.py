@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -12,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError, reason
-from verdigris.core.base.process.unpacked_worker import name_of, python_tag
+from verdigris.core.base.process.unpacked_worker import LIST, digest_of, name_of, python_tag
 
-LIST = "packages.json"
 _AGAIN = "unzip the whole archive again, to the same place"
 _MACHINES = {"amd64": "x86_64", "aarch64": "arm64"}
 _SYSTEMS = {"win32": "windows", "darwin": "macos"}
@@ -54,8 +52,7 @@ class Packages:
     @property
     def digest(self) -> str:
         """Changes with every package."""
-        lines = "".join(f"{each.sha256} {each.file}\n" for each in self.wheels)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return digest_of((each.file, each.sha256) for each in self.wheels)
 
     @property
     def name(self) -> str:

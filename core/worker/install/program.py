@@ -18,6 +18,7 @@ from verdigris.core.base.files import make_folders
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.process.unpacked_worker import (
     FOLDER,
+    WHEELS,
     UnpackedWorker,
     find_plain_python,
     places,
@@ -35,7 +36,6 @@ from verdigris.core.worker.install.unpack import (
     why_too_long,
 )
 
-WHEELS = "wheels"
 _WORKS = "import slangpy, MaterialX, OpenImageIO, verdigris.core.api"
 _SECONDS = 300
 _CANCELLED = 130

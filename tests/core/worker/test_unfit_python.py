@@ -41,8 +41,8 @@ def test_a_python_of_another_version_is_named(tmp_path):
     assert (health.state, health.is_unfit) == (GONE, True)
     assert health.reason.startswith(
         f"{python} cannot bake: it is Python 3.9, and a bake needs Python 3.11, 3.12 or 3.13. It "
-        f"is named by the setting in {tmp_path / 'config' / 'machine.json'}: correct that, or make "
-        "the environment with: python3 "
+        f"is named by the setting in {tmp_path / 'config' / 'machine.json'}: correct that, or set "
+        "a worker up with: python3 "
     )
     assert health.reason.endswith(" setup")
 

@@ -12,6 +12,7 @@ from verdigris.core.base.process.worker_environment import (
     find_set_up_program,
     older_version,
 )
+from verdigris.core.base.text import version
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
 from verdigris.ui.signals import Signal
 
@@ -40,7 +41,7 @@ class WorkerSetUp:
         self.lines: deque[str] = deque(maxlen=_MOST_LINES)
         self.is_cancelling = False
         self.older = ""
-        """The version of an older worker, which is renewed without a question."""
+        """The version of a worker that is renewed without a question."""
         self.changed = Signal()
         self.finished = Signal()
 
@@ -57,7 +58,7 @@ class WorkerSetUp:
     def describe(self) -> str:
         """What the set-up does, or is doing."""
         if self.state == RUNNING and self.older:
-            return f"The worker has version {self.older}, older than the plug-in. It is renewed."
+            return f"The worker has version {self.older}, the plug-in {version()}. It is renewed."
         if self.state == RUNNING:
             return "The worker is being set up."
         program = find_set_up_program()

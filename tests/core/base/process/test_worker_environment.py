@@ -1,5 +1,6 @@
 """Where workers are looked for, in which order, and what is said where there is none."""
 
+import hashlib
 import json
 import sys
 
@@ -101,6 +102,20 @@ def test_workers_that_are_half_unpacked_or_for_others_are_not_used(tree):
     assert find_older_worker(tree / "scripts" / "verdigris") is None
     make_worker(tree / "worker", "0.9.0")
     assert find_older_worker(tree / "scripts" / "verdigris").version == "0.9.0"
+
+
+def test_a_worker_from_other_packages_than_those_of_the_plug_in_is_renewed(tree):
+    worker = make_worker(tree / "worker")
+    (tree / "wheels").mkdir()
+    listed = {"wheels": [{"file": "slangpy-1.whl", "sha256": "12", "size": 1, "unpacked": 2}]}
+    (tree / "wheels" / "packages.json").write_text(json.dumps(listed))
+    with pytest.raises(WorkerEnvironmentError):
+        require_worker_command()
+    assert find_older_worker(tree / "scripts" / "verdigris").folder == worker
+    digest = hashlib.sha256(b"12 slangpy-1.whl\n").hexdigest()
+    marker = json.loads((worker / "worker.json").read_text()) | {"packages": digest}
+    (worker / "worker.json").write_text(json.dumps(marker))
+    assert worker_of(require_worker_command()) == worker
 
 
 def test_the_programs_of_a_worker_start_with_the_same_worker(tree, monkeypatch, tmp_path):
