@@ -30,7 +30,7 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.material.usd.network import version_numbers
-from verdigris.core.material.usd.read_network import DEFAULT_VERSION, VERSION_ATTRIBUTE
+from verdigris.core.material.usd.read_network import VERSION_ATTRIBUTE
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, find_signature
 from verdigris.core.material.usd.usd_values import type_in_usd
 from verdigris.core.material.usd.usdshade import require_material
@@ -42,6 +42,7 @@ LOOK_SET, SOURCE, BAKED = "look", "source", "baked"
 LAYER_SUFFIX = ".looks.usda"
 BUNDLE_ATTRIBUTE = "verdigris:bundle"
 _GRAPH = "verdigris_look"
+_VERSION_SCHEMA = "MaterialXConfigAPI"
 _CLASSES = "/_verdigris_looks"
 _UV_SET = "st"
 _REPORT = "ladder.json"
@@ -183,7 +184,10 @@ class _Look:
         self.place = place
         self.path = self._moved(material.GetPath())
         attribute = material.GetPrim().GetAttribute(VERSION_ATTRIBUTE)
-        self.version = str((attribute.Get() if attribute else "") or DEFAULT_VERSION)
+        written = str((attribute.Get() if attribute else "") or "")
+        # without a version of the source, the baked look has one of its own
+        self.has_version = bool(written)
+        self.version = written or ".".join(map(str, CURRENT_VERSION))
 
     def _moved(self, path: Any) -> str:
         before, after = self.place
@@ -210,6 +214,10 @@ class _Look:
             bundle = prim.CreateAttribute(BUNDLE_ATTRIBUTE, Sdf.ValueTypeNames.Asset, True)
             bundle.Set(Sdf.AssetPath(relative_path(self.look.bundle, self.folder)))
             shaders = self._define_shaders() if outputs else {}
+            if shaders and not self.has_version:
+                prim.AddAppliedSchema(_VERSION_SCHEMA)
+                version = prim.CreateAttribute(VERSION_ATTRIBUTE, Sdf.ValueTypeNames.String, False)
+                version.Set(self.version)
             for output in outputs:
                 is_preview = output == _PREVIEW_OUTPUT or "mtlx" not in shaders
                 self._return(output, shaders["preview" if is_preview else "mtlx"])

@@ -278,8 +278,11 @@ class _Writer:
 
 
 def _plain(name: str) -> str:
-    """A name in USD, which has no namespaces."""
-    return name.replace(":", "__", 1)
+    """A name in USD, which has no namespaces and fewer letters."""
+    from pxr import Sdf, Tf
+
+    name = name.replace(":", "__", 1)
+    return name if Sdf.Path.IsValidIdentifier(name) else str(Tf.MakeValidIdentifier(name))
 
 
 def _usd_name(element: mx.Element) -> str:

@@ -155,13 +155,18 @@ def test_a_fitted_shader_is_shown_in_renderers_of_materialx(show, tmp_path):
     assert surfaces(stage, "/set/local")[0] == "/verdigris_look/materialx"
 
 
-@pytest.mark.parametrize("version", ["1.38", "1.39"])
+@pytest.mark.parametrize("version", ["1.38", "1.39", ""])
 def test_a_normal_map_is_written_in_the_version_of_the_material(show, tmp_path, version):
     file, looks = show
-    file.write_text(file.read_text().replace('"1.39"', f'"{version}"'))
+    written = f'config:mtlx:version = "{version}"' if version else 'other = ""'
+    file.write_text(file.read_text().replace('config:mtlx:version = "1.39"', written))
     stage, _ = write((file, looks), tmp_path)
     found = convert(stage, "/set/local")
-    assert f'<materialx version="{version}"' in found.text and found.notes == ()
+    assert f'<materialx version="{version or "1.39"}"' in found.text and found.notes == ()
+    if not version:
+        # the source still has the version that USD supposes
+        stage.GetPrimAtPath("/set/local").GetVariantSet("look").SetVariantSelection("source")
+        assert '<materialx version="1.38"' in convert(stage, "/set/local").text
     loaded = parse_document(found.text)
     material = loaded.require_material(found.name)
     loaded.check(material)
