@@ -11,6 +11,7 @@ from verdigris.core.hosts.nodes.operands import SURFACE, Operand, numbers_text
 Value = bool | int | float | str | Sequence[float] | None
 _BOOLEANS = {"true": 1, "false": 0}
 _TOLERANCE = 1e-6
+_OF_MATRIX = 16
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,10 @@ def constant(value: Value, kind: str) -> Operand | None:
         return Operand(kind, value=str(int(value)))  # type: ignore[arg-type]
     if isinstance(value, str):
         return Operand(kind, value=value)
-    return Operand(kind, value=numbers_text(_numbers(value)))
+    numbers = _numbers(value)
+    if kind == "matrix44" and len(numbers) != _OF_MATRIX:
+        return None
+    return Operand(kind, value=numbers_text(numbers))
 
 
 def _numbers(value: Value) -> list[float]:

@@ -7,7 +7,6 @@ it from their own space, and colours to that of MaterialX where they enter a sur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -22,7 +21,8 @@ from verdigris.core.hosts.nodes.host_nodes import (
     text_of,
 )
 from verdigris.core.hosts.nodes.library import Graph, NodeType, Port, find_type, node_types
-from verdigris.core.hosts.nodes.operands import SURFACE, NodeWriter, Operand, number
+from verdigris.core.hosts.nodes.node_inputs import InlineWriter, NodeInputs, default_of
+from verdigris.core.hosts.nodes.operands import COMPONENTS, SURFACE, NodeWriter, Operand, number
 from verdigris.core.hosts.nodes.rendering_space import RenderingSpace
 from verdigris.core.hosts.nodes.selection import choose_graph, serves
 
@@ -141,9 +141,9 @@ class NetworkReader:
         if key in self._made:
             return replace(self._made[key], **self._output_of(graph, kind, output))
         self._note_differences(kind, graph, node, given)
-        inputs = _Inputs(self, kind, node, at, given)
+        inputs = NodeInputs(self, kind, node, at, given)
         if graph.is_inline:
-            writer = GraphWriter(graph, inputs, _InlineWriter(self, node), inputs.is_fed)
+            writer = GraphWriter(graph, inputs, InlineWriter(self, node), inputs.is_fed)
             self._made[key] = writer.output(output)
             return self._made[key]
         operands = {}
@@ -206,14 +206,22 @@ class NetworkReader:
             if operand is not None and (fitted := self._fit(operand, port)) is not None:
                 return fitted
             self._note_lost(source[0], node, attribute, port)
-        elif any(self._host.source(node, child) for child in self._host.children(node, attribute)):
-            return self._combine(node, attribute, port, at)
+        elif not is_fixed and (parts := self._connected_parts(node, attribute)):
+            if COMPONENTS.get(port.type) == len(self._host.children(node, attribute)):
+                return self._combine(node, attribute, port, at)
+            self._note_lost(parts[0], node, attribute, port)
         if port.geometry or port.type == SURFACE:
             return at if port.geometry == "UV0" else None
         value = self._host.value(node, attribute)
         if value is None or is_same(value, port.value):
             return None
         return constant(value, port.type)
+
+    def _connected_parts(self, node: str, attribute: str) -> list[str]:
+        """The nodes that feed components of an attribute."""
+        children = self._host.children(node, attribute)
+        sources = (self._host.source(node, child) for child in children)
+        return [source[0] for source in sources if source is not None]
 
     def _combine(self, node: str, attribute: str, port: Port, at: Operand | None) -> Operand | None:
         """An attribute with connected components."""
@@ -235,11 +243,11 @@ class NetworkReader:
         common: dict[str, Operand] = {}
         for name, own in _pairs(marks.get("with", "")).items():
             operand = self.read(kind, node, kind.inputs[own], at, {})
-            common[name] = operand or _default(kind.inputs[own])
+            common[name] = operand or default_of(kind.inputs[own])
         elements = [
             {
                 name: self.attribute(node, element_path(array, index, child), step.inputs[name], at)
-                or _default(step.inputs[name])
+                or default_of(step.inputs[name])
                 for name, child in children.items()
             }
             for index in indices
@@ -293,7 +301,7 @@ class NetworkReader:
             return number(0)
         port = kind.inputs["defaultColor"]
         value = self._host.value(node, port.reads)
-        return (None if value is None else constant(value, port.type)) or _default(port)
+        return (None if value is None else constant(value, port.type)) or default_of(port)
 
     def _fit(self, operand: Operand, port: Port) -> Operand | None:
         """The operand with the type of an input. None if it has no such type."""
@@ -370,69 +378,6 @@ class NetworkReader:
         self.notes.append(f"{where} and is not translated: {used}: {_AS_TEXTURE}")
 
 
-class _Inputs(dict[str, Operand]):
-    """The inputs of a graph, read when they are needed."""
-
-    def __init__(
-        self,
-        reader: NetworkReader,
-        kind: NodeType,
-        node: str,
-        at: Operand | None,
-        given: dict[str, Operand],
-    ) -> None:
-        super().__init__()
-        self._reader, self._kind, self._node, self._at = reader, kind, node, at
-        self._given = given
-        self._found: dict[str, Operand | None] = {}
-
-    def find(self, name: str) -> Operand | None:
-        """What feeds an input. None for its default."""
-        if name not in self._found:
-            port = self._kind.inputs[name]
-            operand = self._reader.read(self._kind, self._node, port, self._at, self._given)
-            if operand is not None and port.attributes.get("unit") == "degree" and operand.node:
-                operand = self._reader.in_degrees(operand)
-            self._found[name] = operand and self._marked(port, operand)
-        return self._found[name]
-
-    def __missing__(self, name: str) -> Operand:
-        port = self._kind.inputs[name]
-        found = self.find(name) or self._reader.geometry(port)
-        return found or self._marked(port, _default(port))
-
-    @staticmethod
-    def _marked(port: Port, operand: Operand) -> Operand:
-        """Keeps numbers that are no colour from conversions."""
-        return replace(operand, space="none") if port.attributes.get("data") else operand
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._kind.inputs
-
-    def is_fed(self, name: str) -> bool:
-        """Whether an input has a value: a surface or a normal may not be connected."""
-        port = self._kind.inputs[name]
-        return not (port.geometry or port.type == SURFACE) or self.find(name) is not None
-
-
-class _InlineWriter(NodeWriter):
-    """Writes the nodes of a graph into the document, with names that begin with the node's."""
-
-    def __init__(self, reader: NetworkReader, node: str) -> None:
-        super().__init__(reader.root)
-        self._reader, self._node = reader, node
-
-    def add(
-        self, category: str, kind: str, inputs: Mapping[str, Operand], name: str = ""
-    ) -> Operand:
-        reader = self._reader
-        is_surface = kind in (SURFACE, "BSDF", "EDF")
-        fit = reader.to_surface if is_surface else reader.to_rendering
-        fitted = {port: fit(each) for port, each in inputs.items()}
-        own = f"{self._node}_{'surface' if kind == SURFACE else name or category}"
-        return reader.writer.add(category, kind, fitted, own)
-
-
 def _pairs(text: str) -> dict[str, str]:
     """`at:at_r value` as `{"at": "at_r", "value": "value"}`."""
     found = (each.partition(":") for each in text.split())
@@ -455,7 +400,3 @@ def _neighbour(elements: list[dict[str, Operand]], place: int, away: int) -> dic
 def _is_whole(operand: Operand) -> bool:
     """Whether an operand is more than the missing default of a surface."""
     return operand.type != SURFACE or bool(operand.node)
-
-
-def _default(port: Port) -> Operand:
-    return Operand(port.type, value=port.value)

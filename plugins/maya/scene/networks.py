@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from maya import cmds
@@ -84,17 +85,20 @@ class SceneNodes:
     def image(self, node: str) -> HostImage:
         attribute = "filename" if self._exists(node, "filename") else "fileTextureName"
         file = str(self.value(node, attribute) or "")
-        if self.value(node, "uvTilingMode"):
-            file = _with_tiles(node, str(self.value(node, "computedFileTextureNamePattern")))
+        pattern = str(self.value(node, "computedFileTextureNamePattern") or "")
+        if self.value(node, "uvTilingMode") and pattern:
+            file = _with_tiles(node, pattern)
         elif self.value(node, "useFrameExtension"):
-            number = int(self.value(node, "frameExtension")) + int(  # type: ignore[arg-type]
-                self.value(node, "frameOffset") or 0  # type: ignore[arg-type]
-            )
-            file = _LAST_NUMBER.sub(lambda found: f"{number:0{len(found[1])}d}{found[2]}", file)
+            file = _LAST_NUMBER.sub(partial(_of_frame, self._frame(node)), file)
         if not is_managed():
             return HostImage(file)
         space = str(self.value(node, "colorSpace") or "")
         return HostImage(file, space or str(cmds.colorManagementFileRules(evaluate=file)))
+
+    def _frame(self, node: str) -> int:
+        """The number in the name of the image that a sequence shows now."""
+        parts = (self.value(node, name) for name in ("frameExtension", "frame", "frameOffset"))
+        return int(sum(each for each in parts if isinstance(each, int | float)))
 
     def is_animation(self, kind: str) -> bool:
         return not any(cmds.getClassification(kind, satisfies=each) for each in _SHADING)
@@ -216,6 +220,10 @@ def _plain_path(path: str) -> str:
 
 def _leaf(plug: str) -> str:
     return plug.rpartition(".")[2]
+
+
+def _of_frame(frame: int, number: re.Match[str]) -> str:
+    return f"{frame:0{len(number[1])}d}{number[2]}"
 
 
 def _with_tiles(node: str, pattern: str) -> str:
