@@ -9,7 +9,8 @@ PAGE = "TROUBLESHOOTING.md"
 # By the title of an entry: parts of messages. The first that is found counts.
 TROUBLES = {
     "The worker is missing": (", which a bake needs, and ", ": there is no such file: correct it"),
-    "The worker cannot bake": (" cannot bake: ",),
+    "The worker cannot be set up": ("the set-up failed: ",),
+    "The worker cannot bake": (" cannot bake: ", "then set the worker up again"),
     "The worker does not respond": ("has not responded", "has made no progress for"),
     "No device": ("no usable device for ",),
     "Textures are missing": ("' was not found in ", " textures were not found: "),

@@ -217,9 +217,11 @@ class SetUp:
     def _finish(self) -> None:
         """Makes sure that this machine uses the new worker from now on."""
         assert self._process is not None and self._program is not None
+        if self._failure:
+            raise VerdigrisError(f"the set-up failed: {self._failure}")
         if self._process.returncode:
             tail = " ".join(line for line in self._tail if line)
-            why = self._failure or tail or "it gave no reason"
+            why = tail or "it gave no reason"
             raise VerdigrisError(f"the set-up failed (exit code {self._process.returncode}): {why}")
         if self._program.name == BOOTSTRAP_PROGRAM:
             _use_checkout(self._program)
