@@ -57,11 +57,11 @@ createNode file -n "{name}";
 connectAttr "{name}_place.o" "{name}.uv";
 connectAttr "{name}_place.ofs" "{name}.fs";
 """
-_BUMP = """createNode bump2d -n "scratch_bump";
+_BUMP = """createNode bump2d -n "{name}_bump";
 	setAttr ".bumpInterp" 1;
-connectAttr "scratch_colour.outColor" "gold.baseColor";
-connectAttr "scratch_normal.outAlpha" "scratch_bump.bumpValue";
-connectAttr "scratch_bump.outNormal" "gold.normalCamera";
+connectAttr "scratch_colour.outColor" "{name}.baseColor";
+connectAttr "scratch_normal.outAlpha" "{name}_bump.bumpValue";
+connectAttr "{name}_bump.outNormal" "{name}.normalCamera";
 """
 _PATTERNS = """createNode ramp -n "scratch_ramp";
 	setAttr ".colorEntryList[0].position" 0;
@@ -80,6 +80,8 @@ _STAGE = """createNode transform -n "stage";
 createNode mayaUsdProxyShape -n "stageShape" -p "stage";
 	setAttr ".filePath" -type "string" "{file}";
 """
+# A shader with the name that Maya gave, like its group.
+_UNNAMED = "standardSurface5"
 _PLAIN = {BASE_COLOUR: COLOUR_VALUE, ROUGHNESS: ROUGHNESS_VALUE}
 
 
@@ -94,12 +96,14 @@ def make_scene(folder: Path) -> Scratch:
     types = cmds.ls(nodeTypes=True) or []
     text = [_shader("gold", "standardSurface", 2)]
     text += [_file("scratch_colour", images.colour, "sRGB")]
-    text += [_file("scratch_normal", images.normal, "Raw"), _BUMP]
+    text += [_file("scratch_normal", images.normal, "Raw"), _BUMP.format(name="gold")]
+    text += [_shader(_UNNAMED, "standardSurface", 5), _BUMP.format(name=_UNNAMED)]
     text += [_shader("patterned", "standardSurface", 3), _PATTERNS]
     files = {BASE_COLOUR: images.colour.name, NORMAL: images.normal.name}
     patterns = {ROUGHNESS: "scratch_ramp", METALNESS: "scratch_leather"}
     found = [
         Expected("gold", {ROUGHNESS: ROUGHNESS_VALUE}, files),
+        Expected(_UNNAMED, {ROUGHNESS: ROUGHNESS_VALUE}, files),
         Expected("patterned", {BASE_COLOUR: COLOUR_VALUE}, nodes=patterns),
     ]
     left_out = {}
