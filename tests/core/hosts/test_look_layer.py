@@ -1,5 +1,6 @@
 """The layer with baked looks, over materials in every kind of arc, read by USD itself."""
 
+import json
 import re
 import subprocess
 
@@ -8,7 +9,7 @@ import pytest
 from pxr import Usd, UsdShade, UsdValidation
 
 from verdigris.core.hosts.host import ShaderLook, ShaderTexture
-from verdigris.core.hosts.look_layer import StageLook, write_looks, write_stage_with_looks
+from verdigris.core.hosts.look_layer import StageLook, look_of, write_looks, write_stage_with_looks
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.usd.usdshade import convert
 from verdigris.core.pictures.picture_files import write_data
@@ -194,6 +195,34 @@ def test_a_material_in_nested_instances_is_named(tmp_path, show):
     )
     _, notes = write((outer, {"/set/prop/paint": StageLook(tmp_path / "x.vdg")}), tmp_path)
     assert len(notes) == 1 and notes[0].startswith("/set/prop/paint is inside of an instance")
+
+
+def test_the_look_of_a_bundle_is_what_lies_beside_it(tmp_path):
+    bundle = tmp_path / "x.vdg"
+    assert look_of(bundle) == StageLook(bundle)
+    (tmp_path / "x_normal.png").write_bytes(b"")
+    assert look_of(bundle).textures == {"normal": tmp_path / "x_normal.png"}
+    port = {"file": "c.png", "is_colour": True, "is_direction": False, "low": 0, "high": 1}
+    shader = {"category": "open_pbr_surface", "values": {}, "textures": {"base_color": port}}
+    rungs = [
+        {"name": "neural", "bundle": "x.vdg"},
+        {"name": "pbr", "scene_shader": shader, "scene_textures": {"base_color": "b.png"}},
+    ]
+    report = {
+        "format": "verdigris.ladder",
+        "name": "x",
+        "rungs": rungs,
+        "uv_set_of_materials": "uv1",
+    }
+    (tmp_path / "ladder.json").write_text(json.dumps(report))
+    look = look_of(bundle)
+    assert look.shader.category == "open_pbr_surface" and look.shader.uv_set == "uv1"
+    assert look.shader.textures["base_color"].file == tmp_path / "c.png"
+    assert look_of(tmp_path / "other.vdg").shader is None
+    (tmp_path / "x_normal.png").unlink()
+    assert look_of(bundle).textures == {"base_color": tmp_path / "b.png"}
+    (tmp_path / "ladder.json").write_text("{")
+    assert look_of(bundle) == StageLook(bundle)
 
 
 READ = """
