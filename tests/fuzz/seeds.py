@@ -48,6 +48,20 @@ f 1/1/1 2/2/1 3/3/1 4/4/1
 f 1/1 3/3 4/4
 f -4/-4 -3/-3 -2/-2
 """
+_REFERENCES = """#usda 1.0
+(
+    subLayers = [@./enamel_badge.mtlx@]
+)
+def "tile" (
+    references = @./glazed_tile.mtlx@</MaterialX/Materials>
+)
+{
+    over "glazed_tile"
+    {
+        float inputs:coat = 0.5
+    }
+}
+"""
 _MESH = """#usda 1.0
 (
     defaultPrim = "a"
@@ -359,6 +373,9 @@ def _stages(folder: Path) -> None:
     layer = folder / "binary" / "a.usdc"
     Sdf.Layer.FindOrOpen(str(STAGES / "maya_usd.usda")).Export(str(layer))
     _package(folder / "package" / "a.usdz", [layer])
+    _write(folder / "referenced" / "a.usda", _REFERENCES.encode())
+    for name in ("glazed_tile", "enamel_badge"):
+        _write(folder / "referenced" / f"{name}.mtlx", (EXAMPLES / f"{name}.mtlx").read_bytes())
 
 
 def _scenes(folder: Path) -> None:
