@@ -125,6 +125,13 @@ class Folder:
             self._place(old), target._place(new), src_dir_fd=self._handle, dst_dir_fd=target._handle
         )
 
+    @property
+    def steady_path(self) -> Path:
+        """For libraries that open files by themselves: a path that leads here whatever becomes of
+        the folder's name. Only Linux has one; elsewhere it is the plain path."""
+        held = Path(f"/proc/self/fd/{self._handle}")
+        return held if self._handle is not None and held.exists() else self.path
+
     def names(self) -> list[str]:
         """What is in the folder, in no order."""
         return os.listdir(self._handle or self.path)  # noqa: PTH208 - as above

@@ -1,6 +1,6 @@
 """Memory of a worker that lives long: many small bakes, with everything that a panel asks for.
 
-    python docs/benchmarks/bench_long_life.py [--bakes 300] [--device D] [--size N]
+    python docs/benchmarks/bench_long_life.py [--bakes 300] [--seconds N] [--device D] [--size N]
 
 Bakes take turns in the light, the shape and the viewport textures. Between them, the worker shows
 versions, draws ranges of a live input, fits ladders and opens another document. Every tenth bake is
@@ -11,6 +11,7 @@ Needs Linux.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
@@ -125,6 +126,8 @@ def live(worker: Worker, options: argparse.Namespace, folder: Path) -> list[Vita
     worker.ask(opened, "opened")
     begun = time.perf_counter()
     for number in range(1, bakes + 1):
+        if time.perf_counter() - begun > options.seconds:
+            break
         view = {**VIEWS[number % len(VIEWS)], "live": (number % 5 / 4,)}
         worker.look(view, size)
         worker.bake(str(folder), number % FLAT_EACH == 0)
@@ -175,6 +178,7 @@ def verdict(found: list[Vitals]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bakes", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="no bake begins later")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--size", type=int, default=128, help="pixels of the pictures")
     options = parser.parse_args()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.files import make_folders, make_own_folder, remove_folder, rename_file
+from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.files import Folder, make_folders, remove_folder
 from verdigris.core.base.outputs import write_own_file
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.replace_folder import swap_in
@@ -43,19 +44,31 @@ def write_ladder(
     moved = [rung.with_bundle_in(folder, baked) for rung in ladder.rungs]
     ladder = replace(ladder, rungs=moved)
     make_folders(folder)
-    draft = folder / _DRAFT
-    remove_folder(draft)
-    make_own_folder(draft)
+    steady = ""
     try:
-        report = _write_all(ladder, draft, folder, name, has_ktx)
-        for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
-            if (old := swap_in(each, folder / each.name)) is not None:
-                remove_folder(old)
-        # the report is last, because it names the others
-        for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
-            rename_file(file, folder / file.name)
-    finally:
-        remove_folder(draft)
+        with Folder.at(folder) as place:
+            place.remove_tree(_DRAFT)
+            try:
+                with place.new_folder(_DRAFT) as draft:
+                    steady = str(draft.steady_path)
+                    report = _write_all(ladder, draft.steady_path, folder, name, has_ktx)
+                    for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
+                        if (old := swap_in(each, folder / each.name)) is not None:
+                            remove_folder(old)
+                    # the report is last, because it names the others
+                    for file in sorted(draft.names(), key=lambda file: (file == REPORT, file)):
+                        draft.rename(file, file, to=place)
+            finally:
+                place.remove_tree(_DRAFT)
+    except VerdigrisError as failure:
+        if steady:
+            # the path that the user named
+            failure.args = (str(failure).replace(steady, str(folder)),)
+        raise
+    except OSError as failure:
+        raise VerdigrisError(
+            f"{folder}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
+        ) from None
     return report
 
 

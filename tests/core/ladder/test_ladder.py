@@ -1,6 +1,7 @@
 """Whole ladders on the software device: the glTF material, all rungs, and the files."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
-from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.output import write_ladder as writing
+from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.rungs.registry import RUNGS, require_rungs
 from verdigris.core.ladder.texels import pbr_model
@@ -307,3 +310,30 @@ def test_a_neural_rung_needs_a_bundle(device, ball):
     settings = LadderSettings(views=1, view_size=16)
     with pytest.raises(SettingsError, match="'neural' needs a bundle"):
         make_ladder(teacher, ball, find_environment("studio"), ["neural"], settings)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has paths that stay")
+def test_a_ladder_goes_to_no_folder_that_takes_the_place_of_its_own_meanwhile(
+    made, tmp_path, monkeypatch
+):
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.mkdir()
+    (mine / "a.txt").write_text("precious")
+
+    def swap(*given):
+        (out / ".writing").rename(out / "away")
+        (out / ".writing").symlink_to(mine)
+        return write_gltf(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "write_gltf", swap)
+        write_ladder(made[0], out, "thing")
+    assert [each.name for each in mine.iterdir()] == ["a.txt"]
+    report = json.loads((out / "ladder.json").read_text())
+    assert all((out / name).is_file() for name in report["models"])
+    assert not (out / ".writing").is_symlink()
+    # what cannot be written is said in one line
+    (out / "ladder.html").unlink()
+    (out / "ladder.html").mkdir()
+    with pytest.raises(VerdigrisError, match=r"out: cannot be written \(Is a directory\): choose"):
+        write_ladder(made[0], out, "thing")
