@@ -244,15 +244,23 @@ def _unprotect(place: str, handle: int | None) -> None:
     """Makes a tree removable: read-only folders protect their entries, and on Windows files protect
     themselves."""
     if handle is not None:
-        os.chmod(place, stat.S_IRWXU, dir_fd=handle)
+        _permit(place, handle)
         for _, folders, _, inner in os.fwalk(place, dir_fd=handle):
             for each in folders:
-                # a link to a folder is listed, too; its target must not be changed
-                if stat.S_ISDIR(os.stat(each, dir_fd=inner, follow_symlinks=False).st_mode):
-                    os.chmod(each, stat.S_IRWXU, dir_fd=inner)
+                # a link to a folder is listed, too
+                with contextlib.suppress(OSError):
+                    _permit(each, inner)
         return
     Path(place).chmod(stat.S_IRWXU)
     for path, folders, files in os.walk(place):
         for inside in (Path(path, name) for name in (*folders, *files)):
             if not is_link(inside):
                 inside.chmod(stat.S_IRWXU)
+
+
+def _permit(name: str, handle: int) -> None:
+    """Permits all in a folder to its owner. Nothing else is opened: the name may meanwhile be that
+    of a link, or of a file of somebody else."""
+    held = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _ALWAYS, dir_fd=handle)
+    with _closing(held):
+        os.fchmod(held, stat.S_IRWXU)

@@ -116,6 +116,25 @@ def test_a_read_only_tree_is_removed_without_changing_what_links_in_it_lead_to(o
     assert mine.stat().st_mode & 0o777 == 0o750
 
 
+@pytest.mark.parametrize("kind", ["link", "second name"])
+def test_what_takes_the_place_of_a_folder_meanwhile_keeps_its_permissions(
+    kind, out, precious, monkeypatch
+):
+    precious.chmod(0o640)
+    (out / "tree").mkdir()
+    remove = files.shutil.rmtree
+
+    def swap(*given, **options):
+        if (out / "tree").is_dir():
+            (out / "tree").rmdir()
+            PLANTS[kind](out / "tree", precious)
+        remove(*given, **options)
+
+    monkeypatch.setattr(files.shutil, "rmtree", swap)
+    files.remove_folder(out / "tree")
+    assert precious.stat().st_mode & 0o777 == 0o640
+
+
 @pytest.mark.skipif(not files._HOLDS_FOLDERS, reason="this system looks names up by path only")
 def test_a_folder_that_is_swapped_for_a_link_while_it_is_open_gains_nothing(
     out, precious, tmp_path
