@@ -10,6 +10,10 @@ if __name__ == "__main__":
         from tests.fuzz.child import main as serve
 
         serve()
+    elif sys.argv[1:2] == ["kills"]:
+        from tests.fuzz.kills import main
+
+        sys.exit(main(sys.argv[2:]))
     else:
         from tests.fuzz.campaign import main
 

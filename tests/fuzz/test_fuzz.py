@@ -1,5 +1,6 @@
 """A short run of every target, its checks, and the engine. `bootstrap.py fuzz` does long runs."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def test_every_target_has_seeds():
 def broken(tmp_path):
     """A target whose reader fails as its input says."""
     (tmp_path / "broken.py").write_text(f"""
-import os, sys
+import os, sys, time
 sys.path.append({str(RUN.parents[2])!r})
 from pathlib import Path
 from tests.fuzz import campaign, child, seeds, targets
@@ -55,6 +56,8 @@ def read(folder):
     kind = sum(text) % 7
     if text == b"whole seed":
         return
+    if "HANGS" in os.environ:
+        time.sleep(1000)
     if kind == 0:
         raise KeyError("x")
     if kind == 1:
@@ -77,6 +80,8 @@ if sys.argv[1:] == ["--child"]:
     child.main()
 else:
     campaign.NAMES = ("broken",)
+    if "HANGS" in os.environ:
+        campaign._PATIENCE = 8.0
     campaign.RUN = Path(__file__)
     sys.exit(campaign.main(sys.argv[1:]))
 """)
@@ -108,6 +113,50 @@ def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
     assert {sum(each) % 7 for each in inputs} >= {0, 1, 2, 3}
     if _enclosed(tmp_path):
         assert not (tmp_path / "outside.txt").exists()
+
+
+def test_a_hang_is_found_with_its_input(broken, tmp_path):
+    command = [sys.executable, "-P", broken, "--inputs", "1", "--findings", tmp_path / "f"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "HANGS": ""},
+    )  # fmt: skip
+    assert "broken: hangs (1 inputs)" in done.stdout, done.stdout + done.stderr
+    assert [each.name for each in (tmp_path / "f").glob("*/input/*")] == ["a.txt"]
+
+
+def test_killed_writers_lose_nothing_and_follow_no_link():
+    done = fuzz("kills", "restore", "export", "--kills", 4, "--swaps", 3)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8 kills, 6 swaps, 0 faults" in done.stdout
+
+
+def test_a_writer_that_follows_links_or_writes_halves_is_found(tmp_path):
+    (tmp_path / "broken.py").write_text(f"""
+import sys
+sys.path.append({str(RUN.parents[2])!r})
+from tests.fuzz import kills, writers
+
+def write(word):
+    def act(place):
+        (place / "out" / "state.txt").write_text(word)
+        with (place / "out" / "result.txt").open("w") as file:
+            (place / "out" / "step").touch()
+            file.write(word)
+        return 0
+    return act
+
+def results(out):
+    return {{"result.txt": (out / "result.txt").read_text()}}
+
+writers.WRITERS.clear()
+writers.WRITERS["broken"] = writers.Writer(write("later"), (write("earlier"),), results)
+kills.main(["--kills", "16"])
+""")
+    command = [sys.executable, "-P", tmp_path / "broken.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    for fault in (" of somebody else", "result.txt holds neither the earlier nor the later result"):
+        assert fault in done.stdout, done.stdout + done.stderr
 
 
 def test_equal_numbers_give_equal_damage():
