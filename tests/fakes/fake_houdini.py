@@ -405,7 +405,8 @@ def make_hou(scene: Scene) -> StrictModule:
                 # staff of SideFX in its forum: in Manual mode, the stage is not composed again
                 return Usd.Stage.CreateInMemory()
             scene.cook(self._path)
-            if self._facts["type"] == "materiallibrary" and self._facts["parms"]["matnode1"]:
+            chosen = self._facts["parms"].get("matnode1")
+            if self._facts["type"] == "materiallibrary" and chosen and chosen != "*":
                 parms = self._facts["parms"]
                 text = scene.stages[parms["matnode1"]]
                 assert (parms["materials"], parms["matpathprefix"]) == (1, "/materials/")

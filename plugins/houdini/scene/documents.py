@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import hou
@@ -14,9 +15,12 @@ from verdigris.plugins.common.usd_stages import listed
 from verdigris.plugins.houdini.scene.geometry import uncooked_objects
 from verdigris.plugins.houdini.scene.left_out import left_out
 from verdigris.plugins.houdini.scene.networks import find_problem
+from verdigris.plugins.houdini.scene.nodes import is_ready, text_of
 from verdigris.plugins.houdini.scene.stage import stage_of
 from verdigris.plugins.houdini.scene.textures import with_file_rules, without_nodes
 from verdigris.plugins.houdini.scene.translator import translation
+
+_LIBRARY = "materiallibrary"
 
 
 def document_of_stage(name: str, node: hou.LopNode, path: str) -> HostDocument:
@@ -29,7 +33,7 @@ def document_of_network(name: str, node: hou.VopNode) -> HostDocument:
     problem = find_problem(node)
     if problem:
         raise HostError(f"{node.path()} {problem}")
-    with translation(node) as (library, path):
+    with _staged(node) as (library, path):
         # the stage is kept, without which its prims expire
         stage = stage_of(library)
         if hou.updateModeSetting() == hou.updateMode.Manual and not stage.GetPrimAtPath(path):
@@ -46,6 +50,19 @@ def document_of_network(name: str, node: hou.VopNode) -> HostDocument:
             f"{listed(uncooked)}, and press Take weights"
         )
     return _document(name, found, notes)
+
+
+def _staged(node: hou.VopNode) -> AbstractContextManager[tuple[hou.LopNode, str]]:
+    """A LOP whose stage has the material of a node, and its path there: the artist's own library,
+    if it shows all its nodes and has been cooked, or the hidden one."""
+    library = node.parent()
+    if library.type().name() == _LIBRARY and is_ready(library):
+        texts = [text_of(library.parm(name)) for name in ("materials", "matnode1", "matpath1")]
+        path = f"{text_of(library.parm('matpathprefix'))}{node.name()}"
+        stage = stage_of(library)
+        if texts == ["1", "*", ""] and stage.GetPrimAtPath(path):
+            return nullcontext((library, path))
+    return translation(node)
 
 
 def _document(name: str, found: ConvertedMaterial, notes: Iterable[str]) -> HostDocument:

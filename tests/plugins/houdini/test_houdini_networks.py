@@ -376,3 +376,29 @@ def test_a_translation_in_manual_update_mode_says_what_to_choose(scene, host):
     scene.update_mode = "Manual"
     with pytest.raises(HostError, match=r"/mat/gold.* update mode is Manual.* Auto Update"):
         host.document(by_name(host, "gold"))
+
+
+def test_a_material_of_a_cooked_library_is_read_from_its_own_stage(scene, host, tmp_path):
+    """Nothing is made for it, and a scene that is saved stays so."""
+    scene.nodes["/stage/library"]["parms"] |= {
+        "materials": 1, "matnode1": "*", "matpathprefix": "/looks/"
+    }  # fmt: skip
+    text = Path(scene.stages["/mat/gold"]).read_text()
+    text = text.replace("materials", "looks").replace("gold", "glass").replace("0.9", "0.1")
+    (tmp_path / "library.usda").write_text(text)
+    scene.stages["/stage/library"] = str(tmp_path / "library.usda")
+    scene.unsaved, before = False, scene.state()
+    glass = by_name(host, "glass")
+    assert 'value="0.1, 0.6, 0.2"' in host.document(glass).text
+    assert scene.state() == before and not scene.unsaved and not scene.cooks
+    # otherwise, the hidden network translates the node
+    scene.stale.add("/stage/library")
+    assert 'value="0.9, 0.6, 0.2"' in host.document(gold_as_glass(scene, host, tmp_path)).text
+    assert "/stage/library" not in scene.cooks
+
+
+def gold_as_glass(scene, host, tmp_path):
+    text = Path(scene.stages["/mat/gold"]).read_text().replace("gold", "glass")
+    (tmp_path / "glass.usda").write_text(text)
+    scene.stages["/stage/library/glass"] = str(tmp_path / "glass.usda")
+    return by_name(host, "glass")
