@@ -46,6 +46,8 @@ def evaluate(cases):
     for at, (name, (_, _, output, _)) in enumerate(cases.items()):
         operand = reader.output(name, output, None)
         assert operand is not None, f"{name} is not translated"
+        if operand.value:
+            operand = reader.writer.add("constant", operand.type, {"value": operand}, name)
         parts.append(shown(operand.node, operand.output, operand.type, f"shown_{at}"))
     for kind, graph in reader.used.values():
         write_definition(reader.root, kind, graph)

@@ -172,6 +172,17 @@ def place(attributes, **options):
     return "place2dTexture", attributes, "outUV", expected
 
 
+MAP = np.array([0.7, 0.4, 0.9])
+
+
+def unit(direction):
+    return np.asarray(direction) / np.linalg.norm(direction)
+
+
+def steady(u, value):
+    return np.tile(value, (*u.shape, 1))
+
+
 # Rows are multiplied by matrices, in Maya as in MaterialX: half the size, turned about z, moved.
 MATRIX = np.array([[0, 0.5, 0, 0], [-0.5, 0, 0, 0], [0, 0, 0.5, 0], [-0.2, -9.0, 0.1, 1]])
 
@@ -208,6 +219,37 @@ def cubic(x, y, z):
 
 
 CASES = {
+    "map": ("colorConstant", {"inColor": (0.7, 0.4, 0.9)}, "outColor", lambda u, v: steady(u, MAP)),
+    "tangent normal": (
+        "bump2d",
+        {"bumpInterp": 1, "bumpValue": "map.outAlpha"},
+        "outNormal",
+        lambda u, v: steady(u, unit(2 * MAP - 1)),
+    ),
+    "object normal": (
+        "bump2d",
+        {"bumpInterp": 2, "bumpValue": "map.outAlpha"},
+        "outNormal",
+        lambda u, v: steady(u, unit(2 * MAP - 1)),
+    ),
+    "bump": (
+        "bump2d",
+        {"bumpValue": "u", "bumpDepth": 0.5},
+        "outNormal",
+        lambda u, v: steady(u, unit([-0.5, 0, 1])),
+    ),
+    "arnold normal": (
+        "aiNormalMap",
+        {"input": "map.outColor", "invertY": True, "strength": 0.5},
+        "outValue",
+        lambda u, v: steady(u, unit([0.2, 0.1, 0.8])),
+    ),
+    "arnold bump": (
+        "aiBump2d",
+        {"bumpMap": "v", "bumpHeight": 2.0},
+        "outValue",
+        lambda u, v: steady(u, unit([0, -2, 1])),
+    ),
     "shade": ("checker", {}, "outColor", checked),
     "planar": projected(1, lambda x, y, z: (x, y)),
     "spherical": projected(2, spherical),
