@@ -53,3 +53,11 @@ def read_entry(page: Path, title: str) -> str:
         return ""
     found = re.search(rf"^## {re.escape(title)}\n+(.*?)(?=^## |\Z)", text, re.M | re.S)
     return found[1].strip() if found else ""
+
+
+def with_entry(message: str, page: Path) -> str:
+    """A message with the entry that explains it, as plain text for a dialog of an application."""
+    title = find_trouble(message)
+    text = read_entry(page, title) if title else ""
+    lines = " ".join(re.sub(r"\*\*|`|\[([^]]*)\]\([^)]*\)", r"\1", text).split())
+    return f"{message}\n\n{title}: {lines}" if lines else message

@@ -10,8 +10,13 @@ from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import make_folders, new_log
-from verdigris.core.base.process.worker_environment import NO_WINDOW, require_launcher
+from verdigris.core.base.process.worker_environment import (
+    NO_WINDOW,
+    package_folder,
+    require_launcher,
+)
 from verdigris.core.hosts.host import log_beside
+from verdigris.core.hosts.troubles import PAGE, with_entry
 
 BATCH_FOLDER = "verdigris"
 Arguments = ParamSpec("Arguments")
@@ -66,7 +71,8 @@ def default_report(package: str) -> Path:
 def show_errors(
     show: Callable[[str], object],
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
-    """A decorator for actions of buttons. It shows their errors to the artist."""
+    """A decorator for actions of buttons. It shows their errors to the artist, each with its entry
+    of the page Troubleshooting."""
 
     def wrap(action: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @functools.wraps(action)
@@ -74,7 +80,7 @@ def show_errors(
             try:
                 action(*args, **kwargs)
             except VerdigrisError as failure:
-                show(str(failure))
+                show(with_entry(str(failure), package_folder() / "docs" / PAGE))
 
         return run
 

@@ -144,6 +144,9 @@ def print_report(report: Mapping[str, Any]) -> bool:
     try:
         steps, passed = report["steps"], bool(report["passed"])
         print(f"{report['host'] or 'no host'}, Python {report['python']}, {report['system']}")
+        for name, why in (report.get("probe") or {}).get("features", {}).items():
+            if why:
+                print(f"  off      {name}: {why}")
         for step in steps:
             detail = step["detail"].strip().splitlines()[-1:] or [""]
             why = f": {detail[0]}" if step["outcome"] in _EXPLAINED else ""

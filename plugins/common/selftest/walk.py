@@ -101,8 +101,9 @@ class _Walk:
             self._test_mesh(mesh, material)
         textures = write_images(self._folder).textures
         for number, given in enumerate(({}, textures)):
-            result = BakedResult(self._folder / f"scratch{number}.vdg", given)
-            self._attach(result, material, of, expected)
+            bundle = self._folder / f"scratch{number}.vdg"
+            bundle.mkdir(exist_ok=True)
+            self._attach(BakedResult(bundle, given), material, of, expected)
         for name, call in _more_calls(host, material).items():
             self._call(name, call, of)
         # a stage runs the attached script only when it cooks

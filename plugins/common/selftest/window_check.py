@@ -131,6 +131,7 @@ class WindowCheck:
     def _attach(self, material: HostMaterial) -> Iterator[_Step]:
         window, host = self._window, self._window.host
         bundle = self._folder / "scratch.vdg"
+        bundle.mkdir()
         yield "attach a result", lambda: host.attach(material, BakedResult(bundle))
         yield (
             "the result is noted",

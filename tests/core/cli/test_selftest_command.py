@@ -56,8 +56,9 @@ def report_of(*steps):
 
 
 def test_a_walk_without_a_failure_ends_with_0_and_says_what_was_refused(run, tmp_path):
-    code, out, _ = run(report_of(PASSED, REFUSED))
-    assert code == 0
+    features = {"Bake": "", "Brush": "it has no window"}
+    code, out, _ = run({**report_of(PASSED, REFUSED), "probe": {"features": features}})
+    assert code == 0 and "  off      Brush: it has no window\n" in out and "Bake" not in out
     assert "Maya 2026, Python 3.11.4, Linux" in out
     assert "  passed   start\n  refused  paint: no window\n" in out
     assert str(tmp_path / "report.json") in out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.hosts.troubles import PAGE, TROUBLES, find_trouble, read_entry
+from verdigris.core.hosts.troubles import PAGE, TROUBLES, find_trouble, read_entry, with_entry
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs" / PAGE
@@ -55,3 +55,11 @@ def test_entries_without_a_message_are_few():
 )  # fmt: skip
 def test_a_message_leads_to_its_entry(message, title):
     assert find_trouble(message) == title
+
+
+def test_a_dialog_has_the_entry_as_plain_text():
+    text = with_entry("gold is locked: unlock it", DOCS)
+    assert text.startswith("gold is locked: unlock it\n\nThe result cannot be noted: The node is")
+    page = with_entry("this Python has no x, which a bake needs, and y has no worker", DOCS)
+    assert "Press Set up the worker in the panel" in page and "](" not in page and "**" not in page
+    assert with_entry("nobody has heard of this", DOCS) == "nobody has heard of this"
