@@ -12,6 +12,7 @@ bpy.ops.extensions.package_install_files(
 )
 module = sys.modules["bl_ext.user_default.verdigris"]
 place = sys.modules["bl_ext.user_default.verdigris.worker_place"]
+set_up = sys.modules["bl_ext.user_default.verdigris.worker_setup"]
 adapter = sys.modules["bl_ext.user_default.verdigris.adapter"]
 bpy.ops.wm.open_mainfile(filepath=scene)
 host = adapter.BlenderHost()
@@ -26,6 +27,7 @@ print(
             "document": len(host.document(host.materials()[0]).text),
             "manual": host.manual.is_file(),
             "worker": str(place.own_folder()),
+            "program": str(set_up.require_program()),
             "operators": sorted(dir(bpy.ops.verdigris)),
             "settings": bpy.context.scene.verdigris.folder,
         }

@@ -52,6 +52,8 @@ def test_the_add_on_works_after_it_is_installed(archive, harness, tmp_path):
     assert {"bake", "cancel", "make_worker", "paint", "selftest"} <= set(found["operators"])
     # programs of the installed add-on find Verdigris by their own place, and its worker
     worker = Path(found["worker"])
+    assert Path(found["program"]) == Path(found["addon"]) / "make_worker.py"
+    assert list(Path(found["addon"], "wheels").glob("verdigris-*.whl"))
     assert worker == extensions / ".user" / "user_default" / "verdigris" / "worker"
     done = run(tmp_path, Path(found["addon"]) / "batch.py", scene, "--list")
     assert [each["name"] for each in json.loads(done.stdout)["materials"]] == ["copper", "spare"]
