@@ -36,6 +36,8 @@ with tempfile.TemporaryDirectory() as folder:
         raise RuntimeError(lines[-1] if lines else "the materials cannot be listed")
     with open(listing, encoding="utf-8") as file:
         materials = json.load(file)["materials"]
+# those of other renderers are listed with the reason
+materials = [material for material in materials if not material.get("error")]
 for number, material in enumerate(materials):
     item = item_holder.addWorkItem(index=number)
     item.setStringAttrib("material", material["key"])

@@ -15,6 +15,7 @@ _VARIABLES = (_HIP, "$JOB")
 
 def named(file: Path) -> str:
     """The name of a file for notes in the scene."""
+    file = file.absolute()
     for variable in _VARIABLES:
         root = _folder(variable)
         if root is not None and file.is_relative_to(root):

@@ -431,7 +431,8 @@ def test_the_script_of_the_tops_makes_an_item_for_each_material(scene, monkeypat
         Path(command[-1]).write_text(json.dumps({"materials": listed}))
         return answer
 
-    listed = [{"key": "/mat/gold"}, {"key": "/stage/a:/materials/b"}]
+    listed = [{"key": "/mat/gold"}, {"key": "/stage/a:/materials/b", "error": ""}]
+    listed.append({"key": "/mat/rs", "error": "is a material of Redshift"})
     monkeypatch.setattr(subprocess, "run", run)
     hou = SimpleNamespace(
         text=SimpleNamespace(expandString=lambda text: text),
