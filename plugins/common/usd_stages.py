@@ -81,8 +81,13 @@ def shared_path(prim: Any) -> str:
 def write_looks_of(stage: Any, bundles: Mapping[str, str], name: str) -> tuple[Path, list[str]]:
     """Writes the layer with the looks of these bundles, by the paths of their materials on a stage,
     beside the first bundle. `name` is that of the stage. Returns it with the shown materials."""
-    places = {path: Path(bundle) for path, bundle in bundles.items() if stage.GetPrimAtPath(path)}
-    looks = {path: look_of(bundle) for path, bundle in places.items() if bundle.exists()}
+    from pxr import UsdShade
+
+    looks = {
+        path: look_of(Path(bundle))
+        for path, bundle in bundles.items()
+        if UsdShade.Material(stage.GetPrimAtPath(path)) and Path(bundle).exists()
+    }
     shown = [path for path, look in looks.items() if look.textures or look.shader]
     if not shown:
         raise HostError(

@@ -244,7 +244,10 @@ class MayaHost:
     def switch_look(self, materials: Sequence[HostMaterial]) -> str:
         """Displays the baked looks of materials, or the materials again. Returns what it did."""
         BRUSH.stop()
-        said = switch_stages(materials)
+        staged = [each for each in materials if each.source == STAGED]
+        there = self.materials() if staged else ()
+        noted = {each: self.attached(each) for each in there if each.source == STAGED}
+        said = switch_stages(staged, {each: path for each, path in noted.items() if path})
         materials = [each for each in materials if each.source != STAGED]
         shown = [material for material in materials if is_look_shown(material)]
         if shown:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
@@ -70,11 +70,17 @@ def _noted(stack: str) -> dict[str, str]:
     return {key: name for key, name in found.items() if isinstance(name, str)}
 
 
-def switch_stages(materials: Sequence[HostMaterial]) -> list[str]:
-    """Shows the baked looks of the stages of these materials, or their source. Returns what it
-    did."""
-    shapes = dict.fromkeys(node_of(each) for each in materials if each.source == STAGED)
-    return [switch_staged_looks(shape, _results(shape)) for shape in shapes]
+def switch_stages(
+    materials: Sequence[HostMaterial], noted: Mapping[HostMaterial, Path]
+) -> list[str]:
+    """Shows the baked looks of the stages of these materials, or their source. `noted` are the
+    results of materials on stages. Returns what it did."""
+    said = []
+    for shape in dict.fromkeys(split_item(each.key)[0] for each in materials):
+        places = {split_item(each.key): path for each, path in noted.items()}
+        bundles = {prim: str(path) for (owner, prim), path in places.items() if owner == shape}
+        said.append(switch_staged_looks(shape, bundles))
+    return said
 
 
 def is_look_shown(material: HostMaterial) -> bool:
