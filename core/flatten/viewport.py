@@ -2,6 +2,8 @@
 them as PNG files. The fit uses the samples, loss and steps of a student.
 
 The textures are small and trained briefly, enough to recognise a material while lighting a scene.
+The base colour has the size of the bake: a guided filter brings it to the finer texels, at which
+the material is looked at without noise.
 The conversion to base colour and metalness is exact if a metallic-roughness shader can represent
 the values.
 """
@@ -49,6 +51,11 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
 
 LARGEST_SIDE = 256
+LARGEST_COLOUR_SIDE = 2048
+# Rows of a fine base colour that are looked at together.
+_STRIP = 128
+# Texels around each that its guided filter looks at, and the variance of what is flat to it.
+_REACH, _FLAT = 3, 1e-4
 _MOST_STEPS = 1_500
 _LARGEST_BATCH = 4_096
 _COLOURS = (BASE_COLOR, EMISSION)
@@ -85,6 +92,7 @@ def viewport_textures(
 ) -> Generator[Event, None, dict[str, str]]:
     """Fits textures and writes them beside a bundle, with its emission and opacity maps. Yields
     events of the progress, and returns the paths by kind."""
+    side = min(settings.resolution, LARGEST_COLOUR_SIDE)
     settings = viewport_settings(settings)
     yield Phase(FLATTENING, 1, 1)
     steps, done = flattening(teacher, settings), 0
@@ -103,19 +111,73 @@ def viewport_textures(
             left = (settings.iterations - done) * spent / done
             yield Step(done, settings.iterations, loss, rate, spent, left)
     small = UnlitMaps(_shrunk(unlit.emission), _shrunk(unlit.coverage))
-    return write_textures(textures.level(0), small, bundle)
+    # what is behind holes has no colour to look at
+    factor = 1 if unlit.coverage is not None else side // textures.level(0).shape[0]
+    fine = _albedo_of(teacher, textures, factor) if factor > 1 else None
+    return write_textures(textures.level(0), small, bundle, fine)
 
 
-def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[str, str]:
+def _albedo_of(teacher: DeviceMaterial, textures: FlatTextures, factor: int) -> FloatArray:
+    """The initial albedo of texels that are this much finer: [height, width, 3]."""
+    height, width = (factor * side for side in textures.layout.level_size(0))
+    strips = []
+    for row in range(0, height, _STRIP):
+        rows = range(row, min(row + _STRIP, height))
+        v, u = np.meshgrid(*(np.array(each) + 0.5 for each in (rows, range(width))), indexing="ij")
+        uv = np.stack([u / width, v / height], -1).reshape(-1, 2).astype(np.float32)
+        strips.append(_first_albedo(teacher, uv).reshape(len(rows), width, 3))
+    return np.concatenate(strips)
+
+
+def sharpened(values: FloatArray, guide: FloatArray) -> FloatArray:
+    """Values [height, width, n] at the texels of a finer guide with n channels, by a guided filter
+    (He et al. 2013): around each texel, the values are a linear function of the guide."""
+    factor = len(guide) // len(values)
+    height, width, channels = values.shape
+    coarse = guide.reshape(height, factor, width, factor, channels).mean((1, 3))
+    mean_guide, mean = _blurred(coarse), _blurred(values)
+    variance = _blurred(coarse**2) - mean_guide**2
+    slope = (_blurred(coarse * values) - mean_guide * mean) / (variance + _FLAT)
+    offset = mean - slope * mean_guide
+    result: FloatArray = enlarged(_blurred(slope), factor) * guide
+    return result + enlarged(_blurred(offset), factor)
+
+
+def _blurred(values: FloatArray) -> FloatArray:
+    """Means over a square around each texel of a repeating texture."""
+    for axis in (0, 1):
+        shifted = [np.roll(values, by, axis) for by in range(-_REACH, _REACH + 1)]
+        values = np.mean(shifted, axis=0)
+    return values
+
+
+def enlarged(values: FloatArray, factor: int) -> FloatArray:
+    """A repeating texture [height, width, n] with more texels, interpolated linearly."""
+    for axis in (0, 1):
+        count = values.shape[axis]
+        at = (np.arange(count * factor) + 0.5) / factor - 0.5
+        low = np.floor(at).astype(np.int64)
+        share = np.expand_dims((at - low).astype(values.dtype), tuple({0, 1, 2} - {axis}))
+        before, after = (np.take(values, each % count, axis) for each in (low, low + 1))
+        values = before + share * (after - before)
+    return values
+
+
+def write_textures(
+    texels: FloatArray, unlit: UnlitMaps, bundle: Path, fine: FloatArray | None = None
+) -> dict[str, str]:
     """Writes texels [height, width, 9] and maps of the same size as images beside a bundle. Row 0
     is at v = 0. Colours are in sRGB, other values are linear; green of the normal grows with v.
 
     Emission is clipped at 1, because it is a preview and not a light. Shaders multiply colours by
-    the opacity, so colours are divided by it here.
+    the opacity, so colours are divided by it here. `fine`: the albedo at more texels,
+    for a larger base colour.
     """
     emission, coverage = unlit
     solid = 1 if coverage is None else np.maximum(coverage, _LEAST_COVERAGE)[..., None]
     base, metalness = metallic_from(texels[..., ALBEDO] / solid, texels[..., F0] / solid)
+    if fine is not None:
+        base = np.clip(sharpened(base, fine), 0, 1)
     normal = np.moveaxis(stored_normal(np.moveaxis(texels[..., NORMAL], -1, 0)), 0, -1)
     images = {
         BASE_COLOR: base,
@@ -182,7 +244,10 @@ def flattening(
 ) -> Generator[float, None, FlatTextures]:
     """The same as a generator: yields the loss of each step, and returns the textures."""
     textures = start_textures(*(size or (settings.resolution, settings.resolution)))
-    textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
+    height, width = textures.layout.level_size(0)
+    v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
+    uv = np.stack([u, v], 1).astype(np.float32)
+    textures.texels[:, : F0.start] = _first_albedo(teacher, uv)
     draw = replace(settings.draw, coarse_share=0.0, repeats=1)
     source = DrawnSamples([teacher], textures.layout, settings.seed, draw)
     schedule = settings.training().schedule
@@ -216,11 +281,9 @@ def loss_and_gradients(
     return Gradients(float(each.mean()), texels)
 
 
-def _first_albedo(teacher: DeviceMaterial, textures: FlatTextures) -> FloatArray:
-    """Initial albedo: the smallest diffuse reflectance seen away from the mirror direction."""
-    height, width = textures.layout.level_size(0)
-    v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
-    uv = np.stack([u, v], 1).astype(np.float32)
+def _first_albedo(teacher: DeviceMaterial, uv: FloatArray) -> FloatArray:
+    """Initial albedo at these places: the smallest diffuse reflectance seen away from the mirror
+    direction."""
     looks = []
     for turn in 2 * np.pi * np.arange(_LOOKS) / _LOOKS:
         wi = np.array([np.cos(turn), np.sin(turn), 1.5]) / np.sqrt(1 + 1.5**2)

@@ -8,9 +8,12 @@ import pytest
 
 from verdigris.core.baking.bake import bake
 from verdigris.core.baking.state.options import BakeOptions
+from verdigris.core.flatten import viewport
 from verdigris.core.flatten.flat_model import ALBEDO, CHANNELS, F0, NORMAL, ROUGHNESS, shade
 from verdigris.core.flatten.viewport import (
+    enlarged,
     metallic_from,
+    sharpened,
     viewport_settings,
     viewport_textures,
     write_textures,
@@ -110,6 +113,40 @@ def test_maps_of_larger_bakes_are_averaged_to_the_size_of_the_other_images(teach
     assert glow.shape == read(found["base_color"]).shape == (256, 256, 3)
     linear = np.where(glow <= 0.04045, glow / 12.92, ((glow + 0.055) / 1.055) ** 2.4)
     np.testing.assert_allclose(linear, means, atol=0.005)
+
+
+def test_a_base_colour_is_sharpened_by_what_the_material_shows_at_finer_texels():
+    random = np.random.default_rng(7)
+    # patches with edges inside of coarse texels, and a fit that knows them coarsely, with noise
+    guide = np.repeat(np.repeat(random.uniform(0.1, 0.9, (9, 9, 3)), 7, 0), 7, 1)[:60, :60]
+    truth = 0.7 * guide + 0.1
+    coarse = truth.reshape(15, 4, 15, 4, 3).mean((1, 3))
+    fitted = coarse + random.normal(0, 0.02, coarse.shape)
+    error = np.abs(sharpened(fitted, guide) - truth).mean()
+    assert error < 0.005 and np.abs(enlarged(fitted, 4) - truth).mean() > 10 * error
+    # what the guide does not show stays as smooth as it is
+    np.testing.assert_allclose(sharpened(np.full((5, 5, 1), 0.3), np.ones((20, 20, 1))), 0.3)
+
+
+def test_an_enlarged_texture_repeats_and_keeps_its_mean():
+    values = np.random.default_rng(8).uniform(0, 1, (6, 4, 2))
+    large = enlarged(values, 4)
+    assert large.shape == (24, 16, 2)
+    np.testing.assert_allclose(large.mean((0, 1)), values.mean((0, 1)))
+    # shifting a repeating texture by a texel shifts its enlargement by four
+    np.testing.assert_allclose(enlarged(np.roll(values, 1, 0), 4), np.roll(large, 4, 0))
+
+
+def test_the_base_colour_has_the_size_of_the_bake(teacher, monkeypatch, tmp_path):
+    monkeypatch.setattr(viewport, "LARGEST_SIDE", 8)
+    found = drain(viewport_textures(teacher, TINY, tmp_path / "clay.vdg", PLAIN))
+    assert {kind: read(path).shape[:2] for kind, path in found.items()} == {
+        **dict.fromkeys(ALWAYS, (8, 8)),
+        "base_color": (16, 16),
+    }
+    # clay is the same everywhere: (0.6, 0.3, 0.1) in sRGB
+    mean = read(found["base_color"]).mean((0, 1))
+    np.testing.assert_allclose(mean, [0.797, 0.584, 0.349], atol=0.12)
 
 
 def test_presets_are_cut_down_to_what_a_viewport_shows():
