@@ -123,6 +123,11 @@ def test_a_worker_is_unpacked_and_isolated_from_its_surroundings(tree, tmp_path)
     ], done.stderr
     # a second run finds it whole, and does nothing
     assert len(run(tree)) == 2
+    # another application's Python is tried, too
+    other = tmp_path / "python"
+    other.symlink_to(PYTHON)
+    assert run(tree, "--python", str(other))[-2]["phase"] == "check"
+    assert read_worker(worker).pythons == (PYTHON, str(other))
 
 
 def test_a_set_up_that_was_interrupted_is_not_used_and_continues(tree, packages, monkeypatch):

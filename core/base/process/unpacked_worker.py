@@ -39,6 +39,24 @@ class UnpackedWorker:
     """The version of its Python, such as cp311."""
     packages: str
     """The digest of the packages that it was made from."""
+    pythons: tuple[str, ...] = ()
+    """The programs that have loaded its packages."""
+
+    @property
+    def marker(self) -> dict[str, object]:
+        """What its file `worker.json` holds."""
+        return {
+            "version": self.version,
+            "tag": self.tag,
+            "packages": self.packages,
+            "pythons": self.pythons,
+        }
+
+    def find_python(self) -> str | None:
+        """The Python of this application that runs it: one that has loaded its packages, or else
+        the most likely one."""
+        found = find_plain_pythons()
+        return next((each for each in found if each in self.pythons), next(iter(found), None))
 
     def command(self, python: str) -> list[str]:
         """The beginning of a command that runs a module with a Python: `-m MODULE` follows."""
@@ -69,10 +87,11 @@ def read_worker(folder: Path) -> UnpackedWorker | None:
     try:
         found = json.loads((folder / MARKER).read_text("utf-8"))
         version, tag, packages = (str(found[key]) for key in ("version", "tag", "packages"))
+        pythons = tuple(map(str, found.get("pythons", ())))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     is_its_name = folder.name == name_of(version, tag)
-    return UnpackedWorker(folder, version, tag, packages) if is_its_name else None
+    return UnpackedWorker(folder, version, tag, packages, pythons) if is_its_name else None
 
 
 def workers_in(place: Path) -> list[UnpackedWorker]:
@@ -143,11 +162,17 @@ def find_older_worker(package: Path) -> UnpackedWorker | None:
 
 
 def find_plain_python() -> str | None:
-    """The Python of this application as a program of its own, which takes no licence."""
-    return next((str(each) for each in _plain_pythons() if each.is_file()), None)
+    """The most likely Python of this application as a program of its own."""
+    return next(iter(find_plain_pythons()), None)
 
 
-def _plain_pythons() -> Iterator[Path]:
+def find_plain_pythons() -> list[str]:
+    """The programs that may be this application's Python, without its window and its licence. The
+    most likely one is the first."""
+    return list(dict.fromkeys(str(each) for each in _candidates() if each.is_file()))
+
+
+def _candidates() -> Iterator[Path]:
     suffix = ".exe" if sys.platform == "win32" else ""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     own = Path(sys.executable or "")

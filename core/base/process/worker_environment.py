@@ -20,6 +20,7 @@ from typing import Any
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.files import make_folders, replace_file
 from verdigris.core.base.process.unpacked_worker import (
+    UnpackedWorker,
     find_older_worker,
     find_plain_python,
     find_worker,
@@ -76,7 +77,7 @@ def require_worker_command() -> list[str]:
         return [_existing(python, source), *FLAGS]
     unpacked = find_worker(package) if shipped_version(package) else None
     if unpacked is not None:
-        return unpacked.command(_require_plain_python())
+        return unpacked.command(_require_plain_python(unpacked))
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         checkout = python_in(package / ".venv")
@@ -212,8 +213,8 @@ def _chosen_pythons() -> Iterator[tuple[Path, str]]:
         yield Path(named), PYTHON_VARIABLE
 
 
-def _require_plain_python() -> str:
-    python = find_plain_python()
+def _require_plain_python(worker: UnpackedWorker) -> str:
+    python = worker.find_python()
     if python is None:
         raise WorkerEnvironmentError(
             f"the Python of this application was not found beside {sys.base_prefix}: name the "

@@ -23,7 +23,7 @@ from typing import Any
 from verdigris.core.base.errors import VerdigrisError, reason
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process import unpacked_worker
-from verdigris.core.base.process.unpacked_worker import find_plain_python, read_worker
+from verdigris.core.base.process.unpacked_worker import find_plain_pythons, read_worker
 from verdigris.core.base.process.worker_environment import (
     BOOTSTRAP_PROGRAM,
     NEEDED,
@@ -114,6 +114,20 @@ def why_unfit(command: Sequence[str], needed: tuple[str, ...] = ()) -> str:
     return f"it has no {', '.join(missing)}" if missing else ""
 
 
+def _require_own_python(program: Path) -> str:
+    """The first Python of this application that starts."""
+    reasons = []
+    for python in find_plain_pythons():
+        why = why_unfit([python])
+        if not why:
+            return python
+        reasons.append(f"{python}: {why}")
+    tried = f" ({'; '.join(reasons)})" if reasons else f" beside {sys.base_prefix}"
+    raise VerdigrisError(
+        f"no Python of this application was found that starts{tried}: run {program} with it"
+    )
+
+
 def supported_versions() -> str:
     """The versions of Python that can bake, in words."""
     *others, last = (f"{major}.{minor}" for major, minor in reversed(SUPPORTED))
@@ -189,13 +203,9 @@ class SetUp:
         self._tell("Looking for a Python", 0.0)
         if program.name == BOOTSTRAP_PROGRAM:
             return [require_python(), str(program), "setup"]
-        python = find_plain_python()
-        if python is None:
-            raise VerdigrisError(
-                f"the Python of this application was not found beside {sys.base_prefix}: run "
-                f"{program} with it"
-            )
-        return [python, *unpacked_worker.FLAGS, str(program), "--progress", "json"]
+        python = _require_own_python(program)
+        command = [python, *unpacked_worker.FLAGS, str(program), "--progress", "json"]
+        return [*command, "--python", python]
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -71,14 +72,14 @@ class Progress:
                 print(f"make_worker: {line}", file=stream or sys.stdout, flush=True)
 
 
-def make(packages: Packages, wanted: Sequence[Path], progress: Progress) -> Path:
-    """Sets the worker up in the first of these folders that can be written."""
+def make(packages: Packages, wanted: Sequence[Path], python: str, progress: Progress) -> Path:
+    """Sets the worker up for a Python in the first of these folders that can be written."""
     require_fit(packages)
     short = [each for each in wanted if not why_too_long(packages, each)]
     place = _writable(short or wanted)
     progress.step("packages", 0.0, f"Setting up the worker in {place / packages.name}")
     with _alone(place):
-        worker = unpack(packages, place, progress.step, _check)
+        worker = unpack(packages, place, progress.step, partial(_check, python=python), python)
         for removed in remove_others(worker):
             progress.step("clean", 1.0, f"Removed {removed}")
     return worker
@@ -96,10 +97,8 @@ def remove(wanted: Sequence[Path], progress: Progress) -> None:
             progress.removed(worker.folder)
 
 
-def _check(folder: Path) -> None:
-    """Imports the packages of a worker in a Python of its own."""
-    # what mayapy calls its own program may need what mayapy sets for it
-    python = find_plain_python() or sys.executable
+def _check(folder: Path, python: str) -> None:
+    """Imports the packages of a worker in a process of their own."""
     command = UnpackedWorker(folder, "", "", "").command(python)
     try:
         done = subprocess.run(
@@ -163,6 +162,7 @@ def main(beside: Path, arguments: Sequence[str]) -> int:
         "--into", type=Path, help="a folder for workers; name it in VERDIGRIS_WORKERS"
     )
     parser.add_argument("--wheels", type=Path, default=beside / WHEELS, help="other packages")
+    parser.add_argument("--python", default="", help="the program that runs the worker")
     parser.add_argument("--remove", action="store_true", help="remove the workers")
     given = parser.parse_args(arguments)
     progress = Progress(given.progress == "json")
@@ -173,7 +173,9 @@ def main(beside: Path, arguments: Sequence[str]) -> int:
         if given.remove:
             remove([each for each in wanted if given.into or each != user_place()], progress)
         else:
-            progress.finished(make(read_packages(given.wheels), wanted, progress))
+            # what mayapy calls its own program may need what mayapy sets for it
+            python = given.python or find_plain_python() or sys.executable
+            progress.finished(make(read_packages(given.wheels), wanted, python, progress))
     except KeyboardInterrupt:
         progress.error("cancelled: nothing has changed; the next set-up continues where it ended")
         return _CANCELLED

@@ -15,6 +15,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from verdigris.core.base.errors import reason
@@ -56,11 +57,18 @@ _ANTIVIRUS = (
 )
 
 
-def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], None]) -> Path:
-    """Unpacks the worker into a folder of workers, and checks it before it takes its place."""
+def unpack(
+    packages: Packages, place: Path, tell: Tell, check: Callable[[Path], None], python: str = ""
+) -> Path:
+    """Unpacks the worker into a folder of workers, and checks with a Python that its packages load
+    before it takes its place."""
     final = place / packages.name
     present = read_worker(final)
     if present is not None and present.packages == packages.digest and not find_damage(final):
+        if python not in present.pythons:
+            tell("check", 0.9, "Checking the worker")
+            check(final)
+            _mark(replace(present, pythons=(*present.pythons, python)))
         return final
     made = place / f"{packages.name}{NEW}"
     if why := why_too_long(packages, place):
@@ -81,8 +89,7 @@ def unpack(packages: Packages, place: Path, tell: Tell, check: Callable[[Path], 
         raise SetUpError(damage)
     tell("check", 0.9, "Checking the worker")
     check(made)
-    marker = {"version": packages.version, "tag": packages.tag, "packages": packages.digest}
-    _write(made / MARKER, marker)
+    _mark(UnpackedWorker(made, packages.version, packages.tag, packages.digest, (python,)))
     _put_in_place(made, final)
     return final
 
@@ -270,6 +277,10 @@ def _rename(old: Path, new: Path) -> None:
             time.sleep(_PAUSE)
         else:
             return
+
+
+def _mark(worker: UnpackedWorker) -> None:
+    _write(worker.folder / MARKER, worker.marker)
 
 
 def _write(file: Path, value: object) -> None:

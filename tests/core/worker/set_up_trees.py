@@ -11,6 +11,7 @@ MAKE_WORKER = """
     import argparse, json, os, pathlib, subprocess, sys, time
     parser = argparse.ArgumentParser()
     parser.add_argument("--progress", choices=("text", "json"), default="text")
+    parser.add_argument("--python", required=True)
     beside = pathlib.Path(__file__).parent / "worker"
     given = parser.parse_args()
     def tell(**event):

@@ -3,12 +3,14 @@
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process import unpacked_worker, worker_environment
+from verdigris.core.base.process.unpacked_worker import read_worker
 from verdigris.core.base.process.worker_environment import (
     WorkerEnvironmentError,
     read_setting,
@@ -128,6 +130,24 @@ def test_a_setting_that_names_a_wrong_python_is_removed(use, tmp_path, monkeypat
     monkeypatch.setenv("VERDIGRIS_PYTHON", str(old))
     text = events_of(SetUp())[-1].text
     assert f"the variable VERDIGRIS_PYTHON names {old}: remove the variable" in text
+
+
+def test_the_first_python_of_the_application_that_starts_is_used(use, tmp_path, monkeypatch):
+    use(make_tree(tmp_path, MAKES))
+    broken = tmp_path / "python3"
+    broken.write_text("#!/bin/sh\necho Killed: 9 >&2; exit 137\n")
+    broken.chmod(0o755)
+    found = [str(broken), unpacked_worker.find_plain_python()]
+    monkeypatch.setattr(set_up, "find_plain_pythons", lambda: found)
+    assert events_of(SetUp())[-1].kind == FINISHED
+    worker = read_worker(worker_in(tmp_path))
+    # a plug-in chooses the one that has loaded the packages
+    monkeypatch.setattr(unpacked_worker, "find_plain_pythons", lambda: found)
+    assert replace(worker, pythons=tuple(found[1:])).find_python() == found[1]
+    assert worker.find_python() == found[0]
+    del found[1]
+    text = events_of(SetUp())[-1].text
+    assert f"that starts ({broken}: it does not start (Killed: 9)): run" in text
 
 
 def test_a_copy_without_a_program_says_so(use, tmp_path):
