@@ -156,7 +156,7 @@ def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[s
             open_kinds |= found.uses - done
     if not files:
         return text, []
-    lines = [_INCLUDE.format(_quoted(path.resolve().as_posix())) for path in files]
+    lines = [_INCLUDE.format(_quoted(path.absolute().as_posix())) for path in files]
     head, end, tail = text.rpartition(_END)
     return f"{head}{''.join(lines)}{end}{tail}", list(files)
 

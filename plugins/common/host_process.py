@@ -41,7 +41,7 @@ def run(program: str, arguments: Sequence[str]) -> NoReturn:
 
 def find_application() -> str:
     """The plug-in of the application whose interpreter runs this."""
-    plugins = Path(__file__).resolve().parents[1]
+    plugins = Path(__file__).absolute().parents[1]
     here = [each for each in APPLICATIONS if (plugins / each.plugin).is_dir()]
     for application in here:
         if application.module in sys.modules or find_spec(application.module) is not None:

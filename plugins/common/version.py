@@ -11,7 +11,7 @@ VERSION_FILE = "VERSION"
 
 def version() -> str:
     """The version of the staged tree, or of the installed package."""
-    file = Path(__file__).resolve().parents[2] / VERSION_FILE
+    file = Path(__file__).absolute().parents[2] / VERSION_FILE
     if file.is_file():
         return file.read_text(encoding="utf-8").strip()
     try:

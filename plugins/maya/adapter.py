@@ -39,6 +39,7 @@ from verdigris.plugins.maya.scene.meshes import colour_sets, has_colour_set, rea
 from verdigris.plugins.maya.scene.networks import convert_to_texture
 from verdigris.plugins.maya.scene.nodes import (
     identity_of,
+    note_step,
     note_text,
     refuse_locked,
     require_node,
@@ -217,10 +218,11 @@ class MayaHost:
         node, attribute = place_of_result(material)
         refuse_locked(node)
         text = result_text(material, result.bundle)
-        with undo_step("Verdigris result"):
+        # a stage has no shaders of Maya's
+        has_shader = bool(result.textures) and material.source != STAGED
+        with (undo_step if has_shader else note_step)("Verdigris result"):
             note_text(node, attribute, text)
-            # a stage has no shaders of Maya's
-            if result.textures and material.source != STAGED:
+            if has_shader:
                 make_viewport_material(material, result.textures)
 
     def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
@@ -233,9 +235,14 @@ class MayaHost:
             if text:
                 note_text(node, attribute, text)
             layers = make_levels(material, parts, ladder)
-        shaders = [each.shader for each in ladder.rungs if each.shader and not can_show(each)]
-        note = f"; Maya gets no node of {shaders[0].category}: use surface.mtlx" if shaders else ""
-        return f"Display layers: {', '.join(layers)}{note}"
+        named = ", ".join(layers)
+        for rung in ladder.rungs:
+            if rung.shader and not can_show(rung):
+                kind = rung.shader.category
+                return (
+                    f"Display layers: {named}; this Maya has no node for {kind}: use surface.mtlx"
+                )
+        return f"Display layers: {named}"
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)

@@ -24,6 +24,8 @@ MENU = "verdigrisMenu"
 _TOP_LEVEL = "$verdigrisShelves = $gShelfTopLevel"
 _MAIN_WINDOW = "$verdigrisWindow = $gMainWindow"
 _PACKAGE = "verdigris.plugins.maya"
+# What Maya keeps of each shelf, by the number of the shelf.
+_SHELF_VARIABLES = {"shelfLoad": int, "shelfName": str, "shelfAlign": str, "shelfFile": str}
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Shelf:
 
     def _remove(self) -> None:
         if cmds.shelfLayout(SHELF, exists=True):
+            _forget_shelf()
             cmds.deleteUI(SHELF, layout=True)
         # the directories of shelves may include that of the module, whose file must stay
         copy = Path(cmds.internalVar(userPrefDir=True)) / "shelves" / SHELF_FILE.name
@@ -106,6 +109,25 @@ class Shelf:
 
 
 SHELF_OF_MAYA = Shelf()
+
+
+def _forget_shelf() -> None:
+    """Removes the shelf from Maya's numbered list of shelves, as deleteShelfTab.mel does: a gap, or
+    a name without a shelf, is an error at the next start."""
+    count = int(cmds.shelfTabLayout(mel.eval(_TOP_LEVEL), query=True, numberOfChildren=True))
+    names = [cmds.optionVar(query=f"shelfName{number}") for number in range(1, count + 1)]
+    if SHELF not in names:
+        return
+    for number in range(names.index(SHELF) + 1, count):
+        for kind, flag in _SHELF_VARIABLES.items():
+            if cmds.optionVar(exists=f"{kind}{number + 1}"):
+                value = cmds.optionVar(query=f"{kind}{number + 1}")
+                if flag is int:
+                    cmds.optionVar(intValue=(f"{kind}{number}", int(value)))
+                else:
+                    cmds.optionVar(stringValue=(f"{kind}{number}", str(value)))
+    for kind in _SHELF_VARIABLES:
+        cmds.optionVar(remove=f"{kind}{count}")
 
 
 def _quoted(text: str) -> str:

@@ -109,7 +109,7 @@ def clean_environment() -> dict[str, str]:
 
 def package_folder() -> Path:
     """The folder that contains `core`, `ui` and `plugins`."""
-    return Path(__file__).resolve().parents[3]
+    return Path(__file__).absolute().parents[3]
 
 
 def python_in(environment: Path) -> Path:

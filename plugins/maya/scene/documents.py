@@ -17,6 +17,7 @@ from verdigris.core.hosts.documents import (
     with_definitions,
 )
 from verdigris.core.hosts.host import HostDocument
+from verdigris.core.hosts.result_paths import named_in
 
 
 def scene_file() -> Path | None:
@@ -40,6 +41,12 @@ def result_roots() -> list[Path]:
     or that of the scene."""
     scene, root = scene_file(), cmds.workspace(query=True, rootDirectory=True)
     return [*([Path(root)] if root else []), *([scene.parent] if scene else [])]
+
+
+def texture_name(file: Path) -> str:
+    """The name of a texture for a file node: Maya searches relative ones in the project."""
+    root = cmds.workspace(query=True, rootDirectory=True)
+    return named_in(file, [Path(root)] if root else [])
 
 
 def texture_folder() -> Path:

@@ -111,6 +111,24 @@ def refuse_locked(node: str) -> None:
 
 
 @contextmanager
+def note_step(label: str) -> Iterator[None]:
+    """One undo step for a note. If the artist has undone something, the note stays out of the undo
+    steps, as a new step would discard what can be redone."""
+    if not cmds.undoInfo(query=True, redoName=True):
+        with undo_step(label):
+            yield
+        return
+    is_kept = cmds.undoInfo(query=True, state=True)
+    cmds.undoInfo(stateWithoutFlush=False)
+    try:
+        yield
+    except RuntimeError as failure:
+        raise HostError(f"{label}: Maya reports: {failure}") from None
+    finally:
+        cmds.undoInfo(stateWithoutFlush=is_kept)
+
+
+@contextmanager
 def undo_step(label: str) -> Iterator[None]:
     """Groups all changes inside into one undo step, and undoes them after an error."""
     # without a window, Maya starts without undo, and programs turn it off for a time

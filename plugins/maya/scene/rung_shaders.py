@@ -16,6 +16,7 @@ from maya.api import OpenMaya as om
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, ShaderLook, ShaderTexture, StoredLight
 from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space, in_rendering_space
+from verdigris.plugins.maya.scene.documents import texture_name
 from verdigris.plugins.maya.scene.meshes import open_mesh
 from verdigris.plugins.maya.scene.nodes import free_name
 from verdigris.plugins.maya.scene.viewport import TANGENT_SPACE
@@ -69,7 +70,7 @@ def add_texture(path: Path, space: str, name: str, note: Note) -> str:
     cmds.connectAttr(f"{placement}.outUV", f"{file}.uvCoord")
     cmds.connectAttr(f"{placement}.outUvFilterSize", f"{file}.uvFilterSize")
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-    cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
+    cmds.setAttr(f"{file}.fileTextureName", texture_name(path), type="string")
     cmds.setAttr(f"{file}.colorSpace", file_space(space), type="string")
     return str(file)
 

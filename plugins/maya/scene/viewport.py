@@ -19,6 +19,7 @@ from verdigris.core.hosts.host import (
     HostMaterial,
 )
 from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space
+from verdigris.plugins.maya.scene.documents import texture_name
 from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
@@ -58,7 +59,7 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
             made.note(file, kind)
             # keeps the colour space when the file name changes
             cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-        cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
+        cmds.setAttr(f"{file}.fileTextureName", texture_name(path), type="string")
         if is_new and kind == NORMAL_MAP:
             _connect_normal(made, file, shader)
         elif is_new and kind in _INPUTS:

@@ -47,6 +47,7 @@ class Scene:
         self.connections: dict[str, str] = {}
         self.members: dict[str, list[str]] = {}
         self.undo_stack: list[tuple[str, Any]] = []
+        self.redo_stack: list[tuple[str, Any]] = []
         self.has_undo = True
         self.chunk: list[Any] | None = None
         self.plugins = {"mayaUsdPlugin": False}
@@ -74,6 +75,7 @@ class Scene:
         self.refuses: set[str] = set()
         self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": [], "Polygons": []}
         self.shelf = "Polygons"
+        self.options: dict[str, Any] = {}
         self.parent = ""
         self.preferences = ""
         self.menus: dict[str, list[dict[str, Any]]] = {"MayaWindow": []}
@@ -97,6 +99,7 @@ class Scene:
         self.report("change")
         if not self.has_undo:
             return
+        self.redo_stack.clear()
         if self.chunk is None:
             self.undo_stack.append((name, self.state()))
         elif not self.chunk:
@@ -106,7 +109,8 @@ class Scene:
         if not self.undo_stack:
             raise RuntimeError("There are no more commands to undo.")
         self.report("change")
-        _, state = self.undo_stack.pop()
+        name, state = self.undo_stack.pop()
+        self.redo_stack.append((name, self.state()))
         self.selection, self.nodes, self.connections, self.members = state
 
     def choose_tool(self, name: str) -> None:

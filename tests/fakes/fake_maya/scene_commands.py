@@ -205,6 +205,7 @@ def teach_scene(scene: Scene, teach: Any) -> None:
         chunkName: str = "",
         query: bool = False,
         undoName: bool = False,
+        redoName: bool = False,
         state: bool | None = None,
         stateWithoutFlush: bool | None = None,
     ) -> Any:
@@ -222,6 +223,8 @@ def teach_scene(scene: Scene, teach: Any) -> None:
             if scene.chunk:
                 scene.undo_stack.append((scene.chunk_name, scene.chunk[0]))  # type: ignore[attr-defined]
             scene.chunk = None
+        elif query and redoName:
+            return scene.redo_stack[-1][0] if scene.redo_stack else ""
         elif query and undoName:
             return scene.undo_stack[-1][0] if scene.undo_stack else ""
         return None

@@ -127,13 +127,42 @@ def teach_ui(scene: Any, teach: Any) -> None:
 
     @teach
     def shelfTabLayout(
-        name: str, *, query: bool = False, edit: bool = False, selectTab: Any = None
+        name: str,
+        *,
+        query: bool = False,
+        edit: bool = False,
+        selectTab: Any = None,
+        numberOfChildren: bool = False,
     ) -> Any:
         assert name == "shelves" and query != edit
+        if query and numberOfChildren:
+            return len(scene.layouts) - 1
         if query:
             return scene.shelf
         assert selectTab in scene.layouts
         scene.shelf = selectTab
+        return None
+
+    @teach
+    def optionVar(
+        *,
+        query: str = "",
+        exists: str = "",
+        remove: str = "",
+        intValue: Any = None,
+        stringValue: Any = None,
+    ) -> Any:
+        if query:
+            # Maya answers 0 for a name that it does not know
+            return scene.options.get(query, 0)
+        if exists:
+            return exists in scene.options
+        if remove:
+            scene.options.pop(remove, None)
+            return None
+        name, value = intValue or stringValue
+        assert isinstance(value, int if intValue else str)
+        scene.options[name] = value
         return None
 
     @teach
