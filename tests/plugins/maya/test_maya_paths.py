@@ -32,12 +32,12 @@ def note(maya):
     ("project", "scene", "noted"),
     [
         ("show", "show/scenes/shot.ma", "baked/gold.vdg"),
-        ("elsewhere", "show/baked/shot.ma", "gold.vdg"),
-        ("", "show/shot.ma", "baked/gold.vdg"),
+        ("elsewhere", "show/baked/shot.ma", "./gold.vdg"),
+        ("default", "show/shot.ma", "./baked/gold.vdg"),
     ],
 )
 def test_a_result_is_found_after_its_project_has_moved(maya, host, tmp_path, project, scene, noted):
-    maya.project = (tmp_path / project).as_posix() if project else ""
+    maya.project = (tmp_path / project).as_posix()
     maya.path = (tmp_path / scene).as_posix()
     material = by_name(host, "standardSurface2")
     bundle = tmp_path / "show" / "baked" / "gold.vdg"
