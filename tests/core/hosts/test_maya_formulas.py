@@ -7,10 +7,10 @@ layeredTexture)."""
 import numpy as np
 import pytest
 
-from . import texture_cases, utility_cases
+from . import arnold_cases, texture_cases, utility_cases
 from .node_formulas import LIFT, evaluate
 
-CASES = texture_cases.CASES | utility_cases.CASES
+CASES = texture_cases.CASES | utility_cases.CASES | arnold_cases.CASES
 
 
 @pytest.fixture(scope="module")
