@@ -25,6 +25,7 @@ from verdigris.core.hosts.host import (
     ShowsRungs,
     StopsPainting,
 )
+from verdigris.core.hosts.probe import ChecksWindow, Facts, KnowsFacts
 
 LOG = logging.getLogger("verdigris.host")
 Found = TypeVar("Found")
@@ -93,6 +94,22 @@ class GuardedHost:
     @property
     def can_make_textures(self) -> bool:
         return isinstance(self.host, MakesTextures)
+
+    @property
+    def can_check_window(self) -> bool:
+        return isinstance(self.host, ChecksWindow)
+
+    def facts(self) -> Facts:
+        host = self.host
+        return (
+            self._call("report its facts", host.facts) if isinstance(host, KnowsFacts) else Facts()
+        )
+
+    def check_window(self, report: Path) -> None:
+        host = self.host
+        if not isinstance(host, ChecksWindow):
+            raise HostError(f"{self.name} has no window to check")
+        self._call("check its window", lambda: host.check_window(report))
 
     def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
         host = self.host

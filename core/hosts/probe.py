@@ -97,8 +97,7 @@ class Probe:
 
 def probe(host: object, worker: Mapping[str, str] | None = None) -> Probe:
     """Looks at what is here. `worker` is what a running worker has reported."""
-    inner = getattr(host, "host", host)
-    found = _facts(inner)
+    found = _facts(host)
     command, why_no_worker = _worker_command()
     place = {"command": command} if command else {"missing": why_no_worker}
     older = older_version()
@@ -109,7 +108,7 @@ def probe(host: object, worker: Mapping[str, str] | None = None) -> Probe:
         **found.features,
     }
     return Probe(
-        host=fact(lambda: str(getattr(inner, "name", "no host"))),
+        host=fact(lambda: str(getattr(host, "name", "no host"))),
         verdigris=version(),
         python=platform.python_version(),
         interpreter=sys.executable or "",

@@ -116,6 +116,20 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     panel.shutdown()
 
 
+def test_the_help_menu_asks_before_it_checks_the_window_and_lists_what_is_off(maya, qtbot):
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    panel = make_panel(open_scene(maya, "stack.ma"))
+    qtbot.addWidget(panel)
+    # the last button cancels
+    panel.help.check.trigger()
+    assert "opens a scene of its own" in maya.dialogs[-1] and maya.path.endswith("stack.ma")
+    panel.help.list_features()
+    off = [each.text() for each in panel.help.features.actions() if not each.isEnabled()]
+    assert "Materials of Arnold: the plug-in mtoa is not loaded" in off[-1].partition(":  ")[0]
+    panel.shutdown()
+
+
 def test_the_help_menu_reports_a_missing_interpreter(maya, qtbot):
     from verdigris.plugins.common.panel_loader import make_panel
 

@@ -50,7 +50,7 @@ class HelpButton(QToolButton):
         self.selftest.triggered.connect(lambda _: self._choose_report())
         self.check = menu.addAction("Check in this window…")
         self.check.setToolTip("Docks, closes, paints and undoes in a scene of its own; asks first")
-        self.check.setEnabled(model.selftest.can_check_window)
+        self.check.setEnabled(model.host.can_check_window)
         self.check.triggered.connect(lambda _: model.selftest.check_window())
         self.save = menu.addAction("Save a report…")
         self.save.setToolTip("What is here, the last log and the document, in one file")

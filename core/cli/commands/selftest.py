@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Annotated, Any
 import typer
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.files import remove_file, temporary_name
 from verdigris.core.base.outputs import check_output
 from verdigris.core.base.process.worker_environment import require_launcher
 from verdigris.core.cli.shared.options import CommandApp
@@ -85,14 +85,12 @@ def selftest(
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
     check_output(report, SUFFIXES)
     require_suffix(report)
-    written = report.with_name(temporary_name(f"{report.stem}.json"))
-    try:
+    with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
+        written = Path(folder) / "report.json"
         log = _run_in_host(interpreter, launcher, written)
         values = _read(written)
-        passed = print_report(values)
-        write_selftest(report, values, log, [Path.cwd(), report.parent] if redact else None)
-    finally:
-        remove_file(written)
+    passed = print_report(values)
+    write_selftest(report, values, log, [Path.cwd(), report.parent] if redact else None)
     print(f"The report is {report}")
     if not passed:
         raise typer.Exit(1)

@@ -39,6 +39,8 @@ def read_facts() -> Facts:
             "working space": fact(lambda: bpy.data.colorspace.working_space),
         },
         features={
+            # the sidebar is drawn by Blender itself
+            "Panel": ON if has_window else "this Blender has no window",
             "Materials of Blender": why,
             "Blender's brush": ON if has_window else "this Blender has no window",
         },

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.base.errors import HostError
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
@@ -205,7 +206,10 @@ def run_program(
         "--seconds", type=float, default=SECONDS, help="seconds of training (default: 10)"
     )
     given = parser.parse_args(arguments)
-    require_suffix(given.report)
+    try:
+        require_suffix(given.report)
+    except HostError as failure:
+        parser.error(str(failure))
 
     def bake(document: HostDocument, folder: Path) -> Baked:
         request = BakeRequest(preset="draft", time_limit=given.seconds)

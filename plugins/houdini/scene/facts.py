@@ -35,7 +35,7 @@ def read_facts() -> Facts:
         },
         colours={"configuration": os.environ.get("OCIO", "Houdini's own")},
         features={
-            "Verdigris Bake LOP": ON if asset else "not installed: open the panel once",
+            "Verdigris Bake LOP": ON if asset else "not installed: choose Verdigris > Add Bake LOP",
             "Houdini's brush": ON if has_window else "this Houdini has no window",
         },
     )

@@ -19,7 +19,7 @@ FAILED = {"name": "attach", "outcome": "failed", "detail": "Traceback\nKeyError:
 
 INTERPRETER = """#!{python}
 import json, sys
-assert sys.argv[1] == {launcher!r}, sys.argv
+assert sys.argv[1] == {launcher!r} and sys.argv[2].endswith(".json"), sys.argv
 report = {report!r}
 if report is None:
     sys.exit("No module named verdigris")

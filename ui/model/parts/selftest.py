@@ -6,8 +6,8 @@ from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.worker_environment import read_setting, store_setting
-from verdigris.core.hosts.host import Host, log_beside
-from verdigris.core.hosts.probe import ChecksWindow
+from verdigris.core.hosts.guarded_host import GuardedHost
+from verdigris.core.hosts.host import log_beside
 from verdigris.ui.signals import INFO, WARNING, Notices
 
 # The setting of the machine: names of applications in which the self-test was offered.
@@ -17,7 +17,7 @@ _OFFERED_IN = "selftest_offered_in"
 class Selftest:
     """Runs in another process of the application."""
 
-    def __init__(self, host: Host, notices: Notices) -> None:
+    def __init__(self, host: GuardedHost, notices: Notices) -> None:
         self._host, self._notices = host, notices
         self._started: Path | None = None
 
@@ -48,16 +48,12 @@ class Selftest:
         """The report that was begun last, or else the default one, perhaps of an earlier day."""
         return self._started or self.default_report
 
-    @property
-    def can_check_window(self) -> bool:
-        return isinstance(getattr(self._host, "host", self._host), ChecksWindow)
-
     def check_window(self) -> None:
         """Begins the check in the open window, which asks first."""
         report = self.default_report
         report = report.with_name(f"{report.stem}_window.json")
         try:
-            getattr(self._host, "host", self._host).check_window(report)
+            self._host.check_window(report)
         except VerdigrisError as failure:
             self._notices.add(WARNING, str(failure))
 
