@@ -15,6 +15,7 @@ from verdigris.core.base.process.worker_environment import (
     package_folder,
     require_launcher,
 )
+from verdigris.core.hosts.guarded_host import LOG
 from verdigris.core.hosts.host import log_beside
 from verdigris.core.hosts.troubles import PAGE, with_entry
 
@@ -72,7 +73,7 @@ def show_errors(
     show: Callable[[str], object],
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
     """A decorator for actions of buttons. It shows their errors to the artist, each with its entry
-    of the page Troubleshooting."""
+    of the page Troubleshooting, and logs what the application raises."""
 
     def wrap(action: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @functools.wraps(action)
@@ -81,6 +82,11 @@ def show_errors(
                 action(*args, **kwargs)
             except VerdigrisError as failure:
                 show(with_entry(str(failure), package_folder() / "docs" / PAGE))
+            except Exception as failure:  # noqa: BLE001 - applications raise what they like
+                LOG.exception("%s failed", action.__name__)
+                lines = str(failure).strip().splitlines()
+                why = ": ".join((type(failure).__name__, *lines[:1]))
+                show(f"This failed ({why}). The script editor or the console has the details.")
 
         return run
 

@@ -55,3 +55,24 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, blocked):
         (tmp_path / blocked).mkdir(parents=True)
     with pytest.raises(HostError, match=r"verdigris.shot\.log: cannot be written \(.*\): choose"):
         programs.start_batch(lambda: Path(sys.executable), tmp_path / "shot.ma")
+
+
+@pytest.mark.parametrize(
+    ("raised", "shown"),
+    [
+        (HostError("no mesh is selected: select one"), "no mesh is selected: select one"),
+        (RuntimeError("No object matches name\n(line 2)"), "RuntimeError: No object matches name)"),
+        (KeyError(), "(KeyError)"),
+    ],
+)
+def test_a_button_shows_whatever_its_action_raises_and_logs_what_is_not_ours(raised, shown, caplog):
+    seen = []
+
+    @programs.show_errors(seen.append)
+    def act():
+        raise raised
+
+    act()
+    (text,) = seen
+    assert shown in text and "line 2" not in text
+    assert ("Traceback" in caplog.text) != isinstance(raised, HostError)
