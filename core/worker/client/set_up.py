@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,11 @@ def require_fit_command() -> list[str]:
     return command
 
 
-def why_unfit(command: Sequence[str], needed: tuple[str, ...] = ()) -> str:
+def why_unfit(
+    command: Sequence[str],
+    needed: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
+) -> str:
     """Why a Python cannot be used; empty if it can. It takes a fraction of a second."""
     # an old Python does not know the options of a bake
     python = command if unpacked_worker.worker_of(command) else command[:1]
@@ -98,7 +102,7 @@ def why_unfit(command: Sequence[str], needed: tuple[str, ...] = ()) -> str:
             errors="replace",
             stdin=subprocess.DEVNULL,
             timeout=_SECONDS,
-            env=environment_for(command),
+            env=environment or environment_for(command),
             creationflags=NO_WINDOW,
         )
         major, minor, missing = json.loads(done.stdout.strip().rpartition("\n")[2])
@@ -118,7 +122,8 @@ def _require_own_python(program: Path) -> str:
     """The first Python of this application that starts."""
     reasons = []
     for python in find_plain_pythons():
-        why = why_unfit([python])
+        # it may be that of this process, whose variables are the application's
+        why = why_unfit([python], environment=clean_environment())
         if not why:
             return python
         reasons.append(f"{python}: {why}")

@@ -138,6 +138,10 @@ def test_the_first_python_of_the_application_that_starts_is_used(use, tmp_path, 
     broken.write_text("#!/bin/sh\necho Killed: 9 >&2; exit 137\n")
     broken.chmod(0o755)
     found = [str(broken), unpacked_worker.find_plain_python()]
+    # as Blender's own, which is the program of its process
+    monkeypatch.setattr(sys, "executable", found[1])
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit('of the application')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(set_up, "find_plain_pythons", lambda: found)
     assert events_of(SetUp())[-1].kind == FINISHED
     worker = read_worker(worker_in(tmp_path))
