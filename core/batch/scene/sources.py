@@ -86,7 +86,11 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
     if suffix == DOCUMENT_SUFFIX:
         return list(_of_document(path, reading, is_named=True))
     if suffix in STAGE_SUFFIXES:
-        return list(_of_stage(path, reading))
+        if not reading.confined:
+            return list(read_stage(path, reading))
+        from verdigris.core.batch.scene.untrusted_stage import read_in_process
+
+        return list(read_in_process(path, reading))
     if suffix == ".json":
         return list(_of_hand_over(path, read_json_file(path, SceneError, LARGEST_SCENE), reading))
     application = find_application(path)
@@ -144,7 +148,8 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
         yield Entry(material.file_name, source, material.name, problem=problem)
 
 
-def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
+def read_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
+    """The materials of a stage. A broken one becomes an entry with a problem."""
     try:
         import pxr  # noqa: F401
     except ImportError:

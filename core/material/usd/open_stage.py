@@ -60,7 +60,9 @@ def open_stage(
         with Sdf.ChangeBlock():
             for layer, written, place in found:
                 if place in read:
-                    layer.UpdateCompositionAssetDependency(written, read[place].identifier)
+                    # a first call may replace sublayers alone
+                    for _ in range(2):
+                        layer.UpdateCompositionAssetDependency(written, read[place].identifier)
                     layer.SetPermissionToSave(False)
     # documents of variants that are not selected are not needed
     used = {
