@@ -149,6 +149,10 @@ def extend_session(block: str, tree: Path, file: Path) -> None:
         found = _LINE.match(line)
         if found:
             add_path(found[1], tree / found[2].strip() if ":=" in line else found[2].strip())
+    # after the packages of Maya and of the studio, as the plug-in adds them
+    packages = (tree / "site-packages").as_posix()
+    if packages not in sys.path:
+        sys.path.append(packages)
     for folder, variable in _FOLDERS.items():
         if (tree / folder).is_dir():
             # icons are found by a pattern on Linux

@@ -1,6 +1,9 @@
 """Paths that a Maya scene notes, and the programs of Maya."""
 
 import importlib
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -124,3 +127,24 @@ def test_a_mapped_drive_stays_one(maya, host, tmp_path, monkeypatch):
     host.attach(material, BakedResult(tmp_path / "gold.vdg"))
     paths += [host.attached(material), *host.document(material).search]
     assert not [path for path in paths if "server" in path.as_posix()]
+
+
+def test_the_packages_of_a_studio_come_before_those_of_the_plug_in(tmp_path):
+    """A staged tree, in an interpreter in which a studio has a numpy of its own."""
+    studio, tree = tmp_path / "studio", tmp_path / "tree"
+    package = tree / "scripts" / "verdigris" / "plugins" / "maya"
+    package.mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[3] / "plugins" / "maya" / "__init__.py", package)
+    for folder, name in ((studio, "numpy"), (tree / "site-packages", "numpy"),
+                         (tree / "site-packages", "only_ours")):  # fmt: skip
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text("")
+    program = "import verdigris.plugins.maya, numpy, only_ours; print(numpy.__file__)"
+    paths = os.pathsep.join((str(tree / "scripts"), str(studio)))
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == str(studio / "numpy.py"), done.stderr
+    module = Path(__file__).parents[3] / "packaging" / "templates" / "verdigris.mod"
+    assert "site-packages" not in module.read_text()
