@@ -78,6 +78,8 @@ NODES = {
     "mtlxnormalmap": NodeKind("vop/mtlxnormalmap"),
     "usdpreviewsurface": NodeKind("vop/usdpreviewsurface"),
     "kma_hair": NodeKind("vop/kma_hair"),
+    "kma_curvature": NodeKind("vop/kma_curvature"),
+    "kma_material_properties": NodeKind("vop/kma_material_properties"),
     "turbnoise": NodeKind("vop/turbnoise, a node of VEX"),
     "snippet": NodeKind("vop/snippet: code in VEX"),
     "collect": NodeKind("vop/collect"),

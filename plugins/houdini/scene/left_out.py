@@ -3,14 +3,18 @@ of a Principled Shader that Houdini does not show to USD."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import hou
 
 from verdigris.plugins.common.usd_stages import listed
 
-# Nodes that MaterialX or USD define. Those that only Karma has are named where they are read.
-_TRANSLATED = ("mtlx", "hmtlx", "usd", "kma_")
+# Nodes that MaterialX or USD define, or that notes on the stage name.
+_TRANSLATED = ("mtlx", "hmtlx", "usd")
+_WITHOUT_EFFECT = {
+    "kma_material_properties": "sets properties of Karma alone, which a bake does not need"
+}
 # Nodes that connect others.
 _STRUCTURE = ("subnet", "subnetconnector", "suboutput", "subinput", "collect", "parameter", "null")
 _OUTPUTS = ("subnetconnector", "suboutput")
@@ -22,8 +26,11 @@ def left_out(material: hou.VopNode, notes: Sequence[str]) -> list[str]:
     found = []
     for node in upstream(material):
         kind = node.type().name()
-        is_named = any(f"/{node.name()} " in note for note in notes)
-        if kind.startswith(_PRINCIPLED):
+        # as prims have the names of their nodes
+        is_named = any(re.search(rf"/{re.escape(node.name())}[ :]", note) for note in notes)
+        if kind in _WITHOUT_EFFECT:
+            found.append(f"{node.path()} ({kind}) {_WITHOUT_EFFECT[kind]}")
+        elif kind.startswith(_PRINCIPLED):
             found += _lost_settings(node)
         elif not (is_named or kind.startswith(_TRANSLATED) or kind in _STRUCTURE):
             found.append(

@@ -203,6 +203,15 @@ def test_nodes_upstream_that_are_not_translated_are_named(scene, host):
     notes = host.document(by_name(host, "karma")).notes
     named = [note.partition(" is not a node of MaterialX")[0] for note in notes if "plain" in note]
     assert named == [f"{KARMA}/look/code (snippet)", f"{KARMA}/noise (turbnoise)"]
+    # nodes of Karma that Houdini leaves out, and one that changes no reflection
+    scene.nodes[noise]["input"] = scene.add(f"{KARMA}/worn", "kma_curvature")
+    scene.add(f"{KARMA}/settings", "kma_material_properties")
+    scene.add(f"{KARMA}/properties_output", "subnetconnector", input=f"{KARMA}/settings")
+    notes = host.document(by_name(host, "karma")).notes
+    (worn,) = [note for note in notes if "kma_curvature" in note]
+    assert worn.startswith(f"{KARMA}/worn (kma_curvature) is not a node of MaterialX")
+    (settings,) = [note for note in notes if "kma_material_properties" in note]
+    assert settings.endswith("sets properties of Karma alone, which a bake does not need")
 
 
 def test_a_principled_shader_is_read_as_its_preview_and_names_what_is_lost(scene, host, tmp_path):
