@@ -261,6 +261,19 @@ def test_the_check_in_the_window_finds_a_brush_and_an_undo_that_do_nothing(maya,
     assert "cannot be written" in maya.dialogs[-1]
 
 
+def test_the_check_in_the_window_opens_the_scene_again_after_any_failure(maya, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("the application has lost it")
+
+    maya.answer = "Check"
+    monkeypatch.setattr(module("adapter").MayaHost, "meshes", fail)
+    check = module("window_check").check_window(Path("/nowhere/report.json"))
+    run_deferred(maya)
+    failed = {step.name: step.detail for step in check.report.steps if step.outcome == "failed"}
+    assert "the application has lost it" in failed["read the scene"]
+    assert [step.name for step in check.report.steps][-2:] == ["open an empty scene", "probe"]
+
+
 def run_selftest():
     walk = importlib.import_module("verdigris.plugins.common.selftest.walk")
     return walk.run_selftest(module("without_window").start, module("selftest").make_scene, None)
