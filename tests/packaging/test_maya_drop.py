@@ -211,7 +211,9 @@ def test_a_folder_that_cannot_be_written_is_a_message(drop, staged, tmp_path):
     assert "Verdigris was not installed" in state["said"] and "maya" in state["said"]
 
 
-def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, another, tmp_path):
+def test_uninstalling_removes_the_module_and_the_worker_on_request_only(
+    drop, another, tmp_path, monkeypatch
+):
     out = tmp_path / "out"
     tree = another(out)
     (tree / "worker" / "bin").mkdir(parents=True)
@@ -227,8 +229,17 @@ def test_uninstalling_removes_the_module_and_the_worker_on_request_only(drop, an
     assert not module_of(tmp_path).exists() and (tree / "worker").is_dir()
     assert not [each for each in gone["path"] if each.startswith(str(tree))]
     assert "not installed in this Maya" in again["said"]
+    # platformdirs' folder for data on Linux
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    shared = tmp_path / "data" / "verdigris" / "worker"
+    worker = shared / name_of(VERSION, python_tag())
+    worker.mkdir(parents=True)
+    marker = {"version": VERSION, "tag": python_tag(), "packages": ""}
+    (worker / "worker.json").write_text(json.dumps(marker))
     _, gone = drop(install, f"{remove}=Remove with the worker")
     assert f"The worker is removed: {tree / 'worker'}" in gone["said"]
+    # Houdini may use it
+    assert f"If no other plug-in uses its worker, delete {shared}, too." in gone["said"]
     assert not (tree / "worker").exists() and bake.is_dir() and tree.is_dir()
 
 

@@ -41,6 +41,7 @@ def ask(installer) -> str:
 def uninstall(installer, with_worker: bool) -> str:
     """Removes the module, and the workers on request. Returns what it did."""
     file = installer.module_file()
+    shared = shared_workers()
     lines = [] if installer.unload() else ["The plug-in stays loaded until Maya is closed."]
     if file.is_file():
         tree = installer.tree_of(file)
@@ -50,7 +51,18 @@ def uninstall(installer, with_worker: bool) -> str:
         if with_worker and worker.is_dir():
             shutil.rmtree(worker)
             lines.append(f"The worker is removed: {worker}")
+        if with_worker and shared:
+            lines.append(f"If no other plug-in uses its worker, delete {shared}, too.")
         lines.append(f"You can delete {tree.parent} now.")
     else:
         lines.append(f"Verdigris is not installed in this Maya: there is no {file}")
     return "\n".join(lines)
+
+
+def shared_workers() -> str:
+    """The user's folder of workers, if it has some. A plug-in that is read-only unpacks there."""
+    try:
+        from verdigris.core.base.process.unpacked_worker import user_place, workers_in
+    except ImportError:
+        return ""
+    return str(user_place()) if workers_in(user_place()) else ""
