@@ -62,7 +62,11 @@ class GraphWriter:
         if formula:
             return write_formula(formula, self, self._writer)  # type: ignore[arg-type]
         if node:
-            return self[node]
+            made = self[node]
+            output = element.get("output", "")
+            return (
+                Operand(element.get("type", ""), node=made.node, output=output) if output else made
+            )
         if element.get("interfacename", ""):
             return self._inputs[element.get("interfacename", "")]
         return Operand(element.get("type", "float"), value=element.get("value", ""))

@@ -36,3 +36,24 @@ def test_a_node_computes_its_published_formula(computed, name):
     # a step may fall on either side of its edge
     off = abs(values - wanted) > 2e-4 + 2e-4 * abs(wanted)
     assert off.any(-1).mean() < 0.01, (values[off.any(-1)][:3], wanted[off.any(-1)][:3])
+
+
+NOISES = {
+    "noise": ("noise", {}, "outColor", None),
+    "fractal": ("fractal", {"inflection": True}, "outAlpha", None),
+    "volume": ("volumeNoise", {"frequency": 2.0}, "outColor", None),
+    "solid": ("solidFractal", {}, "outColor", None),
+    "arnold": (
+        "aiNoise",
+        {"octaves": 3, "coordSpace": 3, "scale": (9.0, 9.0, 9.0)},
+        "outColor",
+        None,
+    ),
+    "flakes": ("aiFlakes", {"coordSpace": 3}, "outAlpha", None),
+}
+
+
+def test_noises_vary_within_their_range():
+    _, _, values = evaluate(NOISES)
+    assert values.min() > -1e-4 and values.max() < 1 + 1e-4
+    assert (values.std(axis=1) > 0.03).all() and (values.mean(axis=1) < 0.8).all()

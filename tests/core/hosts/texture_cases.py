@@ -250,6 +250,28 @@ CASES = {
         "outValue",
         lambda u, v: steady(u, unit([0, -2, 1])),
     ),
+    # without amplitude, noises are what they add (mtoa, MayaNoise.cpp and MayaFractal.cpp)
+    **{
+        f"still {kind}": (
+            kind,
+            {"amplitude": 0.0, "threshold": 0.2},
+            "outColor",
+            lambda u, v: steady(u, [0.7] * 3),
+        )
+        for kind in ("noise", "fractal", "volumeNoise", "solidFractal")
+    },
+    "still arnold noise": (
+        "aiNoise",
+        {"amplitude": 0.0, "color1": tuple(RED), "color2": tuple(GREEN)},
+        "outColor",
+        lambda u, v: steady(u, (RED + GREEN) / 2),
+    ),
+    "triplanar of arnold": (
+        "aiTriplanar",
+        {"input": "shade.outColor", "scale": (0.5, 0.25, 1.0)},
+        "outColor",
+        lambda position: checked(position[:, 0] * 0.5, position[:, 1] * 0.25),
+    ),
     "shade": ("checker", {}, "outColor", checked),
     "planar": projected(1, lambda x, y, z: (x, y)),
     "spherical": projected(2, spherical),

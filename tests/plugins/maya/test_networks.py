@@ -249,7 +249,7 @@ def test_older_shaders_shine(read, kind):
 
 
 # What all textures share in the definitions, and only some have in Maya.
-SHARED = {"exposure", "opacity", "alwaysLuminance", "outTransparency"}
+SHARED = {"exposure", "opacity", "alwaysLuminance", "outTransparency", "uvCoord", "uv"}
 
 
 def test_definitions_have_the_attributes_of_the_nodes_with_their_defaults():
