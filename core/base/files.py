@@ -141,15 +141,19 @@ class Folder:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._place(name), dir_fd=self._handle)
 
-    def remove_tree(self, name: str) -> None:
+    def remove_tree(self, name: str, first: str = "") -> None:
         """Removes a folder and what is in it, if it exists, even a read-only one from an asset
-        store. Of a link, only the link. What the system does not permit stays."""
+        store: the file `first`, without which nobody takes the rest for whole, and then all. Of a
+        link, only the link. What the system does not permit stays."""
         found = self._look(name)
         if found is None:
             return
         if not stat.S_ISDIR(found.st_mode) or _is_link(found):
             self.remove(name)
             return
+        if first:
+            with contextlib.suppress(OSError), self.folder(name) as inner:
+                inner.remove(first)
         place = self._place(name)
         shutil.rmtree(place, ignore_errors=True, dir_fd=self._handle)
         if self._look(name) is not None:
@@ -192,10 +196,11 @@ def remove_file(path: Path) -> None:
         at.remove(path.name)
 
 
-def remove_folder(path: Path) -> None:
-    """Removes a folder and what is in it, if it exists, as far as the system permits."""
+def remove_folder(path: Path, first: str = "") -> None:
+    """Removes a folder and what is in it, if it exists, as far as the system permits. `first`: see
+    `Folder.remove_tree`."""
     with contextlib.suppress(OSError), Folder.at(path.parent) as folder:
-        folder.remove_tree(path.name)
+        folder.remove_tree(path.name, first)
 
 
 def remove_empty_folder(path: Path) -> None:

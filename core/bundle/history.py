@@ -240,7 +240,7 @@ class History:
             # the trash is cleared in the order of deletion
             os.utime(target)
             for folder in self.trash()[_KEPT_IN_TRASH:]:
-                trash.remove_tree(folder.name)
+                trash.remove_tree(folder.name, MANIFEST_FILE)
         return target
 
     def undelete(self, folder: Path) -> None:
@@ -271,7 +271,7 @@ class History:
             is_ours = _MARKER in own.names()
             for version in loose[max(0, kept - 1) :]:
                 if is_ours and _KEPT_NAME.fullmatch(version.folder.name):
-                    own.remove_tree(version.folder.name)
+                    own.remove_tree(version.folder.name, MANIFEST_FILE)
 
     def _move(self, folder: Path, name: str) -> None:
         with self._opened():

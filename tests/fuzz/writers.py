@@ -41,7 +41,7 @@ from ..core.small_endings import SMALL_ENDINGS
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _SMALL = ("--set", "network=2x16", "--set", "batch=64", "--set", "starts=1", "--set",
           "resolution=8")  # fmt: skip
-_BUNDLE, _SET, _PAGE = "chalk.vdg", "tile.vdt", "page.html"
+_BUNDLE, _SET, _PAGE, _PACK = "chalk.vdg", "tile.vdt", "page.html", "all.vdg"
 
 Act = Callable[[Path], int]
 Found = dict[str, str]
@@ -175,21 +175,19 @@ def _compress(steps: int) -> Act:
 def _scene(steps: int) -> Act:
     return _command(
         "scene", "run", "{}/in", "-o", "{}/out", "--device", "software", *_SMALL, "--set",
-        f"iterations={steps}", "--checkpoint-seconds", 0, "--pack", "all.vdg",
+        f"iterations={steps}", "--checkpoint-seconds", 0, "--pack", _PACK,
     )  # fmt: skip
 
 
 def _bundles(out: Path) -> Found:
     found = {}
     for path in sorted(out.glob("*.vdg")):
+        if path.name == _PACK:
+            continue
         bundle = open_bundle(path)
         bundle.check_files()
         found[path.name] = bundle.manifest.weights.sha256
     return found
-
-
-def _scenes(out: Path) -> Found:
-    return {name: held for name, held in _bundles(out).items() if name != "all.vdg"}
 
 
 def _sets(out: Path) -> Found:
@@ -238,7 +236,7 @@ WRITERS = {
         (*_TWO, _command("publish", f"{{}}/out/{_BUNDLE}", "-o", f"{{}}/out/{_PAGE}")),
         _page,
     ),
-    "scene": Writer(_scene(6), (_scene(4),), _scenes, keeps=True),
+    "scene": Writer(_scene(6), (_scene(4),), _bundles, keeps=True),
     "export": Writer(_EXPORT, (_write(1), _EXPORT, _write(2)), _bundles),
     "restore": Writer(_versions("--restore"), (*_TWO, _choose), _bundles, keeps=True),
     "delete": Writer(_versions("--delete"), (*_TWO, _choose), _bundles, keeps=True),
@@ -260,6 +258,8 @@ def kept(out: Path) -> set[str]:
     """What the bundles of a folder hold, with their versions and the deleted ones."""
     found = set()
     for path in out.glob("*.vdg"):
+        if path.name == _PACK:
+            continue
         history = History(path)
         history.recover()
         folders = [*(each.folder for each in history.versions()), *history.trash()]

@@ -19,6 +19,7 @@ from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_d
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE, noting_links
+from verdigris.core.bundle.files.replace_folder import remove_bundle
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.history import keeper
@@ -140,10 +141,16 @@ def _put(run: Run, path: Path, exported: Exported, contents: Contents) -> Iterat
             "refined result"
         )
         return
-    keeps = run.options.keeps_versions and first is None
+    keep = keeper(path) if run.options.keeps_versions else remove_bundle
+
+    def dispose(folder: Path) -> None:
+        # what another run left is kept, too
+        is_first = first is not None and _holds(folder / MANIFEST_FILE, first)
+        (remove_bundle if is_first else keep)(folder)
+
     try:
         with noting_links() as notes:
-            write_bundle(path, exported, contents, keeper(path) if keeps else None)
+            write_bundle(path, exported, contents, dispose)
     except BundleError as failure:
         raise BundleError(f"{failure}; {_kept(run)}") from None
     yield from map(Warning, notes)

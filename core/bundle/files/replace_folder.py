@@ -69,7 +69,7 @@ def replace_folder(
             if old is None:
                 remove_folder(new)
         if old is not None:
-            (dispose or remove_folder)(old)
+            (dispose or remove_bundle)(old)
     note_link(named, path)
     return path
 
@@ -96,13 +96,19 @@ def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
     aside = backup_path(target)
     if aside.is_dir() and not is_link(aside):
         if target.exists():
-            (dispose or remove_folder)(aside)
+            (dispose or remove_bundle)(aside)
         else:
             rename_file(aside, target)
     for leftover in leftovers_of(target):
         # the manifest is written last
         is_complete = dispose is not None and (leftover / MANIFEST_FILE).is_file()
-        (dispose if dispose and is_complete else remove_folder)(leftover)
+        (dispose if dispose and is_complete else remove_bundle)(leftover)
+
+
+def remove_bundle(folder: Path) -> None:
+    """Removes a folder with a manifest. The manifest, which is written last, goes first: a process
+    that is killed meanwhile leaves nothing that looks whole."""
+    remove_folder(folder, MANIFEST_FILE)
 
 
 def leftovers_of(target: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.history import History
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -254,6 +255,22 @@ def test_a_request_to_stop_leaves_a_checkpoint_of_the_step_that_it_ended_at(
     assert events[-1].stopped_by == "steps"
     assert_same(baked(tmp_path), baked(whole_clay))
     assert not (tmp_path / "out.bake.npz").exists()
+
+
+def test_a_refined_result_removes_no_earlier_bundle_that_could_not_be_kept_yet(clay, tmp_path):
+    run([clay], tmp_path, replace(TINY, iterations=20))
+    earlier = History(tmp_path / "out.vdg").versions()
+    (tmp_path / "out.versions").write_text("in the way")
+    control = BakeControl()
+    options = BakeOptions("out", tmp_path, "numpy", run_seconds=0.0, writes_first=True)
+    for event in bake([clay], TINY, options, control):
+        if isinstance(event, Step):
+            control.stop()
+    (tmp_path / "out.versions").unlink()
+    history = History(tmp_path / "out.vdg")
+    history.recover()
+    _, kept = history.versions()
+    assert kept.key == earlier[0].key
 
 
 def test_a_request_to_end_keeps_a_result_and_a_checkpoint_and_is_no_success(chalk, tmp_path):

@@ -232,6 +232,18 @@ def test_weights_lie_as_cooperative_vectors_want_them(tmp_path):
     assert not np.frombuffer(data, np.uint8)[~used].any()
 
 
+def test_a_bundle_that_is_half_removed_looks_not_whole(tmp_path, monkeypatch):
+    make_bundle(tmp_path / "a.vdg")
+    (tmp_path / "a.vdg").rename(tmp_path / ".a.vdg.1.0.tmp")
+    with monkeypatch.context() as patched:
+        # as a kill would end it
+        patched.setattr("shutil.rmtree", lambda *_, **__: None)
+        replacing.clear_leftovers(tmp_path / "a.vdg")
+    found = []
+    replacing.clear_leftovers(tmp_path / "a.vdg", found.append)
+    assert not found and not [*tmp_path.iterdir()]
+
+
 def test_leftovers_are_cleared_whatever_the_name_and_nothing_else_is(tmp_path):
     for name in ("a[1].vdg", "a1.vdg"):
         (tmp_path / f".{name}.77.tmp").mkdir()
