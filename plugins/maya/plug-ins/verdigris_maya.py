@@ -25,6 +25,17 @@ def make_command():
 
 
 def initializePlugin(plugin):  # noqa: N802 - Maya calls this name
+    try:
+        start(plugin)
+    except ImportError as failure:
+        from verdigris.core.base.process.worker_environment import package_folder
+        from verdigris.plugins.common.quarantine import find_remedy
+
+        raise RuntimeError(find_remedy(package_folder().parents[1]) or str(failure)) from failure
+
+
+def start(plugin):
+    """Registers the command, and adds shelf and menus."""
     from verdigris.plugins.common.version import version
 
     om.MFnPlugin(plugin, VENDOR, version()).registerCommand(COMMAND, make_command)

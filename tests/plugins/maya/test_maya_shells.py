@@ -63,6 +63,32 @@ def test_without_a_window_only_the_command_is_registered(maya, plug_in):
     assert list(maya.menus) == ["MayaWindow"] and maya.callbacks == {} and maya.jobs == {}
 
 
+def test_a_plug_in_in_the_quarantine_of_macos_tells_the_line_that_ends_it(
+    maya, plug_in, monkeypatch, tmp_path
+):
+    library = tmp_path / "site-packages" / "numpy" / "core.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    environment = importlib.import_module("verdigris.core.base.process.worker_environment")
+    monkeypatch.setattr(environment, "package_folder", lambda: tmp_path / "scripts" / "verdigris")
+    asked = []
+
+    def run(command, **_):
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0 if sys.platform == "darwin" else 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    # what Python says of a library that the system does not load
+    monkeypatch.setitem(sys.modules, "verdigris.plugins.maya.menus", None)
+    with pytest.raises(RuntimeError, match="menus"):
+        plug_in["initializePlugin"](object())
+    assert asked == [], "other systems have no quarantine"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(RuntimeError, match=r'xattr -dr com\.apple\.quarantine "'):
+        plug_in["initializePlugin"](object())
+    assert asked == [["/usr/bin/xattr", "-p", "com.apple.quarantine", str(library)]]
+
+
 def test_unloading_removes_everything_and_loading_twice_builds_one_shelf(maya, plug_in):
     for _ in range(2):
         plug_in["initializePlugin"](object())
