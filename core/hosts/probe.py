@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -117,7 +118,10 @@ def probe(host: object, worker: Mapping[str, str] | None = None) -> Probe:
         variables={name: os.environ[name] for name in _VARIABLES if name in os.environ},
         folders={
             str(each): describe_folder(each)
-            for each in (package_folder(), settings_file().parent, Path.home())
+            for each in (
+                *(package_folder(), settings_file().parent, Path.home()),
+                Path(tempfile.gettempdir()),
+            )
         },
         worker={**place, **({"older": older} if older else {}), **(worker or {})},
         facts=found,
