@@ -28,7 +28,8 @@ from verdigris.core.hosts.host import find_application
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 
 LARGEST_SCENE = 64 << 20
-STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+PACKAGE_SUFFIX = ".usdz"
+STAGE_SUFFIXES = (".usd", ".usda", ".usdc", PACKAGE_SUFFIX)
 _HANDED_OVER = "handed over"
 # the list of the application's materials says why it cannot be baked
 _LEFT_OUT = "left out"
@@ -156,6 +157,7 @@ def read_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         raise SceneError(
             f"{path}: stages need pxr, which is not installed: pip install 'verdigris[usd]'"
         ) from None
+    from verdigris.core.batch.scene.usd_package import unpack
     from verdigris.core.material.usd.faults import refusing_damage, said_by_usd
     from verdigris.core.material.usd.open_stage import open_stage
     from verdigris.core.material.usd.usdshade import convert, list_materials
@@ -165,7 +167,12 @@ def read_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         return
     try:
         reading.require_allowed(path, str(path))
-        opened = open_stage(path, reading.search, reading.confined, reading.require_allowed)
+        package = unpack(path) if path.suffix.lower() == PACKAGE_SUFFIX else None
+        inside = () if package is None else package[:1]
+        if reading.allowed:
+            reading = replace(reading, allowed=(*reading.allowed, *inside))
+        file = path if package is None else package[1]
+        opened = open_stage(file, reading.search, reading.confined, reading.require_allowed)
         stage = opened.stage
     except SceneError as failure:
         yield Entry(plain_name(path.stem), Source(str(path)), problem=str(failure))
@@ -181,7 +188,7 @@ def read_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
     if not there and not opened.problems:
         raise SceneError(f"{path}: has no material")
     # pxr resolves relative names from the folder of a link, not of its target
-    own = resolved(path.parent), resolved(path).parent
+    own = *inside, resolved(path.parent), resolved(path).parent
     search = tuple(dict.fromkeys((*own, *reading.search)))
     read: dict[str, Entry] = {}
     for prim in there:
