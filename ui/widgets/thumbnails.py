@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
@@ -41,8 +42,20 @@ def find_bundle(document: Path, material: str = "") -> Path | None:
 
 def picture_of(bundle: Path | None, size: int) -> QPixmap | None:
     """The picture of a bundle; None if it is missing."""
-    path = bundle / _PREVIEW if bundle is not None else None
-    return thumbnail(path, size) if path is not None and path.is_file() else None
+    if bundle is None:
+        return None
+    path = bundle / _PREVIEW
+    try:
+        written = path.stat().st_mtime_ns
+    except OSError:
+        return None
+    return _kept(path, written, size)
+
+
+@lru_cache(maxsize=512)
+def _kept(path: Path, _written: int, size: int) -> QPixmap:
+    """Lists are built again at each change, and may be long."""
+    return thumbnail(path, size)
 
 
 def blank(size: int) -> QPixmap:
@@ -65,6 +78,7 @@ def icon_of(bundle: Path | None, size: int, has_badge: bool = False) -> QIcon:
     if found is None:
         return QIcon()
     if has_badge:
+        found = found.copy()
         painter = QPainter(found)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(0, 0, 0, 200), 1.5))
