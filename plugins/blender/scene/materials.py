@@ -30,6 +30,7 @@ from .live_inputs import (
     unknown_choices,
     with_carriers,
 )
+from .plain_nodes import with_plain_nodes
 from .results import MADE_FOR
 
 SOURCE = "Blender nodes"
@@ -50,7 +51,6 @@ DROPPED = frozenset(
         "ShaderNodeHairInfo",
         "ShaderNodeLayerWeight",
         "ShaderNodeLightPath",
-        "ShaderNodeMixRGB",
         "ShaderNodeParticleInfo",
         "ShaderNodePointInfo",
         "ShaderNodeRadialTiling",
@@ -64,7 +64,6 @@ DROPPED = frozenset(
         "ShaderNodeTexSky",
         "ShaderNodeTexVoronoi",
         "ShaderNodeUVAlongStroke",
-        "ShaderNodeValToRGB",
         "ShaderNodeVectorDisplacement",
         "ShaderNodeVertexColor",
         "ShaderNodeVolumeInfo",
@@ -72,6 +71,15 @@ DROPPED = frozenset(
         "ShaderNodeWireframe",
     }
 )
+# Outputs and operations of nodes that it knows, for which it uses a constant.
+DROPPED_PARTS = {
+    "ShaderNodeNewGeometry": {
+        *("Incoming", "Parametric", "Backfacing", "Pointiness", "Random Per Island")
+    },
+    "ShaderNodeObjectInfo": {"Color", "Alpha", "Object Index", "Material Index"},
+    "ShaderNodeTexCoord": {"Camera", "Window", "Reflection"},
+    "ShaderNodeVectorMath": {"POWER", "SIGN"},
+}
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -152,7 +160,8 @@ def _export(
         file = Path(held.name)
     try:
         with (
-            with_carriers(material, chosen, folder) if chosen else nullcontext(material) as opened,
+            with_plain_nodes(material, list(_nodes(material))) as plain,
+            with_carriers(plain, chosen, folder) if chosen else nullcontext(plain) as opened,
             _scene_of(opened) as (scene, layer),
             bpy.context.temp_override(scene=scene, view_layer=layer),
         ):
@@ -181,9 +190,9 @@ def _export(
         raise HostError(f"{material.name_full}: {failure}") from None
     finally:
         remove_file(file)
-    if not chosen:
-        return found.text, found.name, found.folders, found.notes
     name = valid_name(material.name)
+    if not chosen and found.name == name:
+        return found.text, found.name, found.folders, found.notes
     # those of carriers are gone
     folders = tuple(each for each in found.folders if each.is_dir())
     return publish(found.text, chosen, found.name, name), name, folders, found.notes
@@ -283,6 +292,11 @@ def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iter
                 f"{node.name!r} ({node.bl_label}) is left out by Blender's MaterialX export: bake "
                 "it to an image to keep it"
             )
+        for part in sorted(_dropped_parts(node)):
+            yield (
+                f"{part!r} of {node.name!r} ({node.bl_label}) is left out by Blender's MaterialX "
+                "export, which uses a constant: bake it to an image to keep it"
+            )
         if node.type == "TEX_IMAGE" and (node.image is None or _is_lost(node.image)):
             yield f"{node.name!r} has no image, and is magenta: choose an image"
     for image in _images(nodes):
@@ -294,6 +308,13 @@ def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iter
                 f"{image.name} is in the colour space {space!r}, which Blender's export does not "
                 "name, so that it is read as linear: save it in sRGB or Linear Rec.709"
             )
+
+
+def _dropped_parts(node: bpy.types.Node) -> set[str]:
+    if node.mute:
+        return set()
+    used = {each.name for each in node.outputs if each.is_linked}
+    return DROPPED_PARTS.get(node.bl_idname, set()) & {*used, getattr(node, "operation", "")}
 
 
 def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:

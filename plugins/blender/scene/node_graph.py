@@ -16,11 +16,13 @@ _COLUMN, _ROW = 220, 260
 
 
 class NodeGraph:
-    """A tree whose nodes are made anew. Values are sockets, numbers or tuples."""
+    """A tree whose nodes are made anew, or that gets more. Values are sockets, numbers or
+    tuples."""
 
-    def __init__(self, tree: bpy.types.NodeTree) -> None:
+    def __init__(self, tree: bpy.types.NodeTree, is_new: bool = True) -> None:
         self.tree = tree
-        tree.nodes.clear()
+        if is_new:
+            tree.nodes.clear()
 
     def node(self, kind: str, inputs: dict[str | int, Any], **settings: Any) -> bpy.types.Node:
         """A node of a type, with these values of its inputs and properties."""

@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.materials import DROPPED
+from verdigris.plugins.blender.scene.materials import DROPPED, DROPPED_PARTS
 
 from .conftest import feed, new_image, new_material, shader_of
 
@@ -243,3 +243,34 @@ def test_the_list_of_dropped_nodes_is_that_of_this_blender(harness):
                 dropped.add(kind)
         tree.nodes.remove(node)
     assert sorted(dropped) == sorted(DROPPED), "\n".join(sorted(dropped))
+
+
+def test_an_output_that_the_export_drops_is_named(harness):
+    geometry = feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeNewGeometry")
+    tree = bpy.data.materials["copper"].node_tree
+    tree.links.new(
+        geometry.outputs["Pointiness"], shader_of(bpy.data.materials["copper"]).inputs[2]
+    )
+    (note,) = document_of("copper").notes
+    assert "'Pointiness' of 'Geometry'" in note
+
+
+def test_the_list_of_dropped_outputs_is_that_of_this_blender(harness):
+    copper = bpy.data.materials["copper"]
+    tree = copper.node_tree
+    for kind, parts in DROPPED_PARTS.items():
+        node = tree.nodes.new(kind)
+        operations = sorted(parts) if hasattr(node, "operation") else [""]
+        dropped = set()
+        for operation in operations:
+            if operation:
+                node.operation = operation
+            noise = tree.nodes.new("ShaderNodeTexNoise")
+            for port in node.inputs:
+                tree.links.new(noise.outputs[0], port)
+            for output in (each for each in node.outputs if each.enabled and each.type in NUMBERS):
+                tree.links.new(output, shader_of(copper).inputs["Base Color"])
+                if input_of(document_of("copper"), "base_color"):
+                    dropped.add(operation or output.name)
+        assert dropped == parts
+        tree.nodes.remove(node)
