@@ -300,10 +300,9 @@ class Killer:
         outcome = "recovers"
         if ended.code:
             outcome = "refuses"
-            last = "".join(ended.errors.strip().splitlines()[-1:])
             links = [planted, *canary.links_in(place)]
             parts = {part for path in links for part in path.relative_to(place / "out").parts}
-            if not any(part in last for part in parts):
+            if not any(part in ended.errors for part in parts):
                 yield f"{what}: refuses without its name: {ended.errors[-600:]}"
         self.count.outcomes[outcome] += 1
         for path in canary.links_in(place):

@@ -84,8 +84,8 @@ def _command(*words: object) -> Act:
 
     def act(place: Path) -> int:
         given = [str(word).replace("{}", str(place)) for word in words]
-        code, _, errors = run_command(given, *_PATCHES)
-        os.write(2, errors.encode())
+        code, printed, errors = run_command(given, *_PATCHES)
+        os.write(2, f"{printed}\n{errors}".encode())
         return int(code)
 
     return act
@@ -236,7 +236,7 @@ WRITERS = {
         (*_TWO, _command("publish", f"{{}}/out/{_BUNDLE}", "-o", f"{{}}/out/{_PAGE}")),
         _page,
     ),
-    "scene": Writer(_scene(6), (_scene(4),), _bundles, keeps=True),
+    "scene": Writer(_scene(6), (_scene(4),), _bundles),
     "export": Writer(_EXPORT, (_write(1), _EXPORT, _write(2)), _bundles),
     "restore": Writer(_versions("--restore"), (*_TWO, _choose), _bundles, keeps=True),
     "delete": Writer(_versions("--delete"), (*_TWO, _choose), _bundles, keeps=True),
