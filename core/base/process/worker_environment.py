@@ -109,7 +109,12 @@ def clean_environment() -> dict[str, str]:
 
 def package_folder() -> Path:
     """The folder that contains `core`, `ui` and `plugins`."""
-    return Path(__file__).absolute().parents[3]
+    found = Path(__file__).absolute().parents[3]
+    if shipped_version(found) or (found / "docs").is_dir():
+        # not resolved: a mapped drive stays one
+        return found
+    # links to the packages of a checkout
+    return Path(__file__).resolve().parents[3]
 
 
 def python_in(environment: Path) -> Path:
