@@ -265,6 +265,9 @@ def test_a_build_with_another_qt_says_what_works_without_the_panel(monkeypatch):
     loader = importlib.import_module("verdigris.plugins.common.panel_loader")
     for name in [name for name in sys.modules if name.startswith("verdigris.ui")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "PySide6", None)
+    # other tests may have imported its modules
+    loaded = [name for name in sys.modules if name.startswith("PySide6.")]
+    for name in ("PySide6", *loaded):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(HostError, match=r"needs Qt 6.* menus, nodes and batches work"):
         loader.make_panel(None)
