@@ -57,9 +57,8 @@ def export_native(engine: str, name: str, members: tuple[str, ...]) -> HostDocum
     path = find_material(stage, shader)
     if not path:
         raise HostError(
-            f"{name}: maya-usd does not export {shader} ({cmds.nodeType(shader)}): use a "
-            "standardSurface or an openPBRSurface, or export the material as .mtlx and bake that "
-            "file"
+            f"maya-usd does not export {shader} ({cmds.nodeType(shader)}): use a standardSurface "
+            "or an openPBRSurface, or export the material as .mtlx and bake that file"
         )
     found = convert_from_stage(stage, path, name)
     left_out = missing_nodes(stage, path, shader)

@@ -121,6 +121,12 @@ def shader_to_read(engine: str, shader: str) -> str:
 
 def require_shader(shader: str) -> None:
     """Raises an error for what a shading group has instead of a shader."""
+    if cmds.nodeType(shader) == "unknown":
+        plugin = cmds.unknownNode(shader, query=True, plugin=True)
+        raise HostError(
+            f"{shader} is a node of the plug-in {plugin}, which is not loaded: load it in the "
+            "Plug-in Manager and open the scene again, or assign a standardSurface"
+        )
     if not _is_a(shader, "shader"):
         raise HostError(
             f"{shader} ({cmds.nodeType(shader)}) is not a shader: connect it to the color of a "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .geometry import mesh_of
 from .node_types import VECTORS, Attribute, Plug, node_types
 from .references import apply_edits
+from .tables import LOOSE_TYPES
 
 if TYPE_CHECKING:
     from .scene import Scene
@@ -37,17 +38,54 @@ _DEFAULTS = {
 }
 # Flags with an argument, by command.
 _TAKES = {
-    "setAttr": ("s", "ch", "k", "cb", "l", "ca", "type", "keyable", "lock", "channelBox"),
+    "setAttr": ("s", "ch", "k", "cb", "l", "ca", "type"),
     "addAttr": (
         *("ln", "sn", "at", "dt", "nn", "p", "dv", "min", "max", "smn", "smx", "en", "nc", "k"),
         *("h", "m", "im", "ci", "uac", "r", "w", "s", "ct", "cc", "is", "hxv", "hnv"),
     ),
-    "createNode": ("n", "p", "name", "parent"),
+    "createNode": ("n", "p"),
     "file": ("rdi", "dr", "ns", "rfn", "typ", "op", "rpr", "shd", "sns", "cns"),
     "lockNode": ("l", "lu", "ic"),
     "rename": (),
     "connectAttr": (),
     "select": (),
+}
+# Long names of flags, which older scenes have.
+_SHORT = {
+    "longName": "ln",
+    "shortName": "sn",
+    "attributeType": "at",
+    "dataType": "dt",
+    "defaultValue": "dv",
+    "enumName": "en",
+    "numberOfChildren": "nc",
+    "multi": "m",
+    "usedAsColor": "uac",
+    "cachedInternally": "ci",
+    "hidden": "h",
+    "keyable": "k",
+    "minValue": "min",
+    "maxValue": "max",
+    "softMinValue": "smn",
+    "softMaxValue": "smx",
+    "readable": "r",
+    "writable": "w",
+    "storable": "s",
+    "indexMatters": "im",
+    "niceName": "nn",
+    "category": "ct",
+    "parent": "p",
+    "name": "n",
+    "lock": "l",
+    "channelBox": "cb",
+    "size": "s",
+    "capacityHint": "ch",
+    "nextAvailable": "na",
+    "namespace": "ns",
+    "reference": "r",
+    "referenceNode": "rfn",
+    "deferReference": "dr",
+    "referenceDepthInfo": "rdi",
 }
 _TRUE, _FALSE = ("yes", "on", "true"), ("no", "off", "false")
 
@@ -78,11 +116,13 @@ def split_flags(words: list[tuple[str, bool]]) -> tuple[dict[str, str], list[tup
         place += 1
         if quoted or not re.match(r"-[A-Za-z]", word) or "type" in flags:
             rest.append((word, quoted))
-        elif word[1:] in takes and place < len(words):
-            flags[word[1:]] = words[place][0]
+            continue
+        flag = _SHORT.get(word[1:], word[1:])
+        if flag in takes and place < len(words):
+            flags[flag] = words[place][0]
             place += 1
         else:
-            flags[word[1:]] = ""
+            flags[flag] = ""
     return flags, rest
 
 
@@ -94,6 +134,7 @@ class Reader:
         self._current = ""
         self._raw: dict[str, dict[str, list[str]]] = {}
         self._placeholders: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
         self._folder = Path()
 
     def read(self, path: Path) -> None:
@@ -122,8 +163,8 @@ class Reader:
 
     def _createNode(self, flags: dict[str, str], rest: list[tuple[str, bool]]) -> None:
         kind = rest[0][0]
-        name = flags.get("n") or flags.get("name") or f"{kind}1"
-        parent = flags.get("p") or flags.get("parent") or ""
+        name = flags.get("n") or f"{kind}1"
+        parent = flags.get("p", "")
         shared = self._name(name)
         if "s" in flags and "ss" not in flags and any(
             each.rpartition("|")[2] == shared for each in self._scene.nodes
@@ -135,7 +176,10 @@ class Reader:
             full = f"{self._scene.find(self._name(parent))}|{full}"
         elif kind in _IN_TREE:
             full = f"|{full}"
-        self._current = self._scene.add(full, kind)
+        missing = self._missing.get(kind, "")
+        self._current = self._scene.add(full, "unknown" if missing else kind)
+        if missing:
+            self._scene.nodes[self._current]["plugin"] = missing
         if kind == "mesh":
             self._raw[full] = {}
 
@@ -151,9 +195,14 @@ class Reader:
             self._current = self._scene.add(name, name.rstrip("0123456789"))
 
     def _requires(self, flags: dict[str, str], rest: list[tuple[str, bool]]) -> None:
-        for word, _ in rest:
-            if word in self._scene.plugins:
-                self._scene.plugins[word] = True
+        """A plug-in, with its node types: without it, Maya makes `unknown` nodes of them."""
+        plugins = [word for word, _ in rest if word in self._scene.plugins]
+        for plugin in plugins:
+            self._scene.plugins[plugin] = True
+        if not plugins and len(rest) >= 2:
+            kinds = [word for word, _ in rest[:-2]]
+            known = {*node_types(), *LOOSE_TYPES}
+            self._missing |= {kind: rest[-2][0] for kind in kinds if kind not in known}
 
     def _lockNode(self, flags: dict[str, str], rest: list[tuple[str, bool]]) -> None:
         if self._current and not rest:

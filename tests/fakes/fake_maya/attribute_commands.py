@@ -32,6 +32,10 @@ def teach_attributes(scene: Scene, teach: Any) -> None:
         return [*(known.parents if known else ()), kind]
 
     @teach
+    def unknownNode(name: str, *, query: bool, plugin: bool) -> str:
+        return str(scene.require(name)["plugin"])
+
+    @teach
     def attributeQuery(
         attribute: str,
         *,

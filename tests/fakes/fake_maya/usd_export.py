@@ -14,7 +14,8 @@ from typing import Any
 
 from .node_types import node_types
 from .scene import Scene
-from .usd_writers import WRITERS, Material
+from .usd_material import Material
+from .usd_writers import WRITERS
 
 # `kTemplatedRegex`: a type, a number, and SG.
 _TEMPLATE = re.compile(r"([a-zA-Z]+)([0-9]*)(SG)?")
@@ -80,7 +81,7 @@ def export(scene: Scene, file: Path, roots: list[str], assigned_only: bool) -> N
             continue
         material = UsdShade.Material.Define(stage, scope.GetPath().AppendChild(name))
         surface = write_network(
-            Material(scene, stage, material, file.parent), f"{engine}.surfaceShader"
+            Material(scene, stage, material, file.parent, WRITERS), f"{engine}.surfaceShader"
         )
         if surface:
             ports = UsdShade.Shader(surface).GetOutputs()

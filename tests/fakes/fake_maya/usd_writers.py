@@ -10,121 +10,22 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .node_types import VECTORS, Attribute, find_attribute, node_types
-
-if TYPE_CHECKING:
-    from .scene import Scene
+from .usd_material import MTLX, Material, usd_type
 
 _PLACEMENT = (
     *("coverage", "translateFrame", "rotateFrame", "mirrorU", "mirrorV", "stagger"),
     *("wrapU", "wrapV", "repeatUV", "offset", "rotateUV", "noiseUV"),
 )
 _ALWAYS = ("base", "baseColor", "specular", "specularRoughness")
-_MTLX = {"float": "float", "float2": "vector2", "color3f": "color3", "color4f": "color4",
-         "float3": "vector3"}  # fmt: skip
 
 
-def usd_type(own: Attribute) -> Any:
-    """`Converter::getUsdTypeName`."""
+def _token() -> Any:
     from pxr import Sdf
 
-    names = Sdf.ValueTypeNames
-    if own.kind in ("float3", "double3"):
-        return names.Color3f if own.is_color else names.Float3
-    if own.kind in ("float2", "double2"):
-        return names.Float2
-    known = {"bool": names.Bool, "string": names.String, "enum": names.Int, "long": names.Int,
-             "short": names.Int, "byte": names.Int}  # fmt: skip
-    return None if own.kind in ("message", "compound") else known.get(own.kind, names.Float)
-
-
-class Material:
-    """The prims of one material."""
-
-    def __init__(self, scene: Scene, stage: Any, material: Any, folder: Path) -> None:
-        self.scene, self.stage, self.material, self.folder = scene, stage, material, folder
-        self.writers: dict[str, Writer] = {}
-
-    def writer(self, node: str) -> Writer | None:
-        """The writer of a node, which writes it at first."""
-        kind = self.scene.nodes[node]["type"]
-        if kind not in WRITERS:
-            return None
-        if node not in self.writers:
-            self.writers[node] = WRITERS[kind][0](self, node, *WRITERS[kind][1:])
-        return self.writers[node]
-
-    def graph(self) -> Any:
-        """`MtlxUsd_BaseWriter::GetNodeGraph`."""
-        from pxr import UsdShade
-
-        path = self.material.GetPath()
-        return UsdShade.NodeGraph.Define(self.stage, path.AppendChild(f"MayaNG_{path.name}"))
-
-    def add(self, name: str, identifier: str, in_graph: bool = True) -> Any:
-        from pxr import UsdShade
-
-        above = (self.graph() if in_graph else self.material).GetPath()
-        plain = name.rpartition("|")[2].replace(":", "_")
-        shader = UsdShade.Shader.Define(self.stage, above.AppendChild(plain))
-        shader.CreateIdAttr(identifier)
-        return shader
-
-    def connect(self, into: Any, out: Any) -> None:
-        from pxr import UsdShade
-
-        UsdShade.ConnectableAPI.ConnectToSource(into.GetAttr(), out)
-
-    def extract(self, output: Any, channel: int) -> Any:
-        """`ExtractChannel`: a swizzle, as MaterialX 1.38 has it."""
-        from pxr import Sdf
-
-        kind = str(output.GetTypeName())
-        letters = "xyzw" if kind.startswith("float") else "rgba"
-        if kind == "float":
-            return output
-        letter = letters[channel]
-        name = output.GetPrim().GetName()
-        made = self.add(f"MayaSwizzle_{name}_{letter}", f"ND_swizzle_{_MTLX[kind]}_float")
-        made.CreateInput("in", output.GetTypeName()).ConnectToSource(output)
-        made.CreateInput("channels", Sdf.ValueTypeNames.String).Set(letter)
-        return made.CreateOutput("out", Sdf.ValueTypeNames.Float)
-
-    def convert(self, output: Any, wanted: Any) -> Any:
-        """`AddConversion`."""
-        from pxr import Sdf
-
-        if not wanted or output.GetTypeName() == wanted:
-            return output
-        here, there = str(output.GetTypeName()), str(wanted)
-        if there == "float":
-            return self.extract(output, 0)
-        made = self.add(
-            f"MayaConvert_{output.GetPrim().GetName()}", f"ND_convert_{_MTLX[here]}_{_MTLX[there]}"
-        )
-        made.CreateInput("in", output.GetTypeName()).ConnectToSource(output)
-        return made.CreateOutput("out", getattr(Sdf.ValueTypeNames, there[0].upper() + there[1:]))
-
-    def combine(self, port: Any, own: Attribute, node: str, channel: int) -> Any:
-        """`AddConstructor`: one component is connected, the others keep their values."""
-        from pxr import Sdf
-
-        kind = _MTLX[str(port.GetTypeName())]
-        name = f"MayaConstructor_{port.GetPrim().GetName()}_{port.GetBaseName()}"
-        made = self.add(name, f"ND_combine{len(own.children)}_{kind}")
-        known = made.GetInput(f"in{channel + 1}")
-        if known:
-            known.GetAttr().Clear()
-            return known
-        port.ConnectToSource(made.CreateOutput("out", port.GetTypeName()))
-        values = self.scene.value(f"{node}.{own.long}")
-        for place in range(len(own.children)):
-            each = made.CreateInput(f"in{place + 1}", Sdf.ValueTypeNames.Float)
-            if place != channel:
-                each.Set(float(values[place]))
-        return made.GetInput(f"in{channel + 1}")
+    return Sdf.ValueTypeNames.Token
 
 
 class Writer:
@@ -184,9 +85,7 @@ class Surface(Writer):
                 port.ConnectToSource(material.graph().CreateOutput(own.long, kind))
             else:
                 port.Set(self.value(own.long))
-        from pxr import Sdf
-
-        self.shader.CreateOutput("out", Sdf.ValueTypeNames.Token)
+        self.shader.CreateOutput("out", _token())
 
     def attribute(self, name: str, wanted: Any) -> Any:
         from pxr import Sdf
@@ -371,7 +270,7 @@ class File(Writer):
     def _luminance(self, out: Any) -> Any:
         if self.channels < 3:
             return out
-        kind = _MTLX[str(out.GetTypeName())]
+        kind = MTLX[str(out.GetTypeName())]
         made = self.material.add(f"MayaLuminance_{self.node}", f"ND_luminance_{kind}")
         made.CreateInput("in", out.GetTypeName()).ConnectToSource(out)
         return self.material.extract(made.CreateOutput("out", out.GetTypeName()), 0)

@@ -41,7 +41,7 @@ createNode remapValue -n "curve";
 createNode plusMinusAverage -n "sum";
 \tsetAttr -s 2 ".i3[0:1]" -type "float3" 1 2 3 -4 5.5 6;
 createNode file -n "picture";
-\taddAttr -ci true -sn "note" -ln "myNote" -dt "string";
+\taddAttr -cachedInternally true -shortName "note" -longName "myNote" -dataType "string";
 \taddAttr -ci true -uac -sn "tint" -ln "myTint" -at "float3" -nc 3;
 \taddAttr -ci true -sn "tintR" -ln "myTintR" -dv 0.5 -at "float" -p "myTint";
 \tsetAttr ".ftn" -type "string" "textures/a \\"b\\".png";

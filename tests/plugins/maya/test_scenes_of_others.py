@@ -46,6 +46,25 @@ def test_materials_of_a_scene_are_listed_and_read_or_refused_in_one_line(maya, s
     assert maya.exports == [] and maya.evaluated == []
 
 
+FOREIGN = """//Maya ASCII 2026 scene
+requires maya "2026";
+requires -nodeType "PxrDisney" -nodeType "PxrSurface" "RenderMan_for_Maya.py" "26.0";
+createNode PxrSurface -n "felt";
+\tsetAttr ".diffuseColor" -type "float3" 0.5 0.25 0.125 ;
+createNode shadingEngine -n "feltSG";
+connectAttr "felt.oc" "feltSG.ss";
+"""
+
+
+def test_a_shader_of_a_plug_in_that_is_not_loaded_names_the_plug_in(maya, tmp_path):
+    (tmp_path / "shot.ma").write_text(FOREIGN)
+    host = importlib.import_module("verdigris.plugins.maya.adapter").MayaHost()
+    host.open_scene(tmp_path / "shot.ma")
+    (material,) = host.materials()
+    with pytest.raises(HostError, match="felt is a node of the plug-in RenderMan_for_"):
+        host.document(material)
+
+
 NODE = """createNode transform -n "{name}";
 createNode mesh -n "{name}Shape" -p "{name}";
 connectAttr "cloth.om[{number}]" "{name}Shape.i";
