@@ -39,6 +39,9 @@ def make_scene(folder: Path) -> Scratch:
     _feed(gold, bump, "Normal", "Normal")
     mixed = _assigned("mixed", Base_Color=(*parts.COLOUR_VALUE, 1))
     ramp, cells = _node(mixed, "ShaderNodeValToRGB"), _node(mixed, "ShaderNodeTexVoronoi")
+    # a ramp of a constant is a constant
+    noise = _node(mixed, "ShaderNodeTexNoise")
+    mixed.node_tree.links.new(noise.outputs[0], ramp.inputs[0])
     _feed(mixed, ramp, "Color", "Roughness")
     _feed(mixed, cells, "Distance", "Metallic")
     bare = _assigned("bare")
