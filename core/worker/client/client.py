@@ -30,7 +30,7 @@ from verdigris.core.base.process.worker_environment import (
 from verdigris.core.worker.client.set_up import describe_unfit
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
-from verdigris.core.worker.protocol.streams import IDLE_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.streams import IDLE_PATIENCE, INTERVAL, PATIENCE, REST_PATIENCE
 
 # A compiler uses more CPU time than this, even with a hundredth of the machine; a process that
 # waits uses less.
@@ -131,17 +131,27 @@ class WorkerClient:
         if code is not None:
             return Health(GONE, self._unfit or self._describe_exit(code), bool(self._unfit))
         silence = time.monotonic() - self._last_heard
-        if silence > self._patience:
-            what = "has not responded" if self._greeted else "has not started"
-            return Health(SILENT, f"The worker {what} for {silence:.0f} s.")
-        if self._stalled > self._patience:
-            return Health(SILENT, f"The worker has made no progress for {self._stalled:.0f} s.")
-        if max(silence, self._stalled) < PATIENCE:
+        quiet = max(silence, self._stalled)
+        if quiet <= 2 * INTERVAL:
             self._vitals.reset()
-        elif (idle := self._vitals.idle_seconds()) > IDLE_PATIENCE:
+            return Health(WELL if self._greeted else STARTING)
+        idle = self._vitals.idle_seconds()
+        if quiet > self._patience_for(idle):
+            what = "has not responded" if self._greeted else "has not started"
+            if silence < self._stalled:
+                what = "has made no progress"
+            return Health(SILENT, f"The worker {what} for {quiet:.0f} s.")
+        if idle is not None and quiet > PATIENCE and idle > IDLE_PATIENCE:
             # it requested patience and uses no CPU time
             return Health(SILENT, f"The worker has used no CPU time for {idle:.0f} s.")
         return Health(WELL if self._greeted else STARTING)
+
+    def _patience_for(self, idle: float | None) -> float:
+        """How long this worker may be quiet. One that uses CPU time lives: on a busy machine, the
+        thread of its heartbeat may not run for seconds."""
+        if idle is None:
+            return max(self._patience, IDLE_PATIENCE)
+        return self._patience if idle > PATIENCE else max(self._patience, REST_PATIENCE)
 
     @property
     def log(self) -> str:
@@ -298,11 +308,11 @@ class Vitals:
         """Records progress."""
         self._since, self._spent = self._clock(), None
 
-    def idle_seconds(self) -> float:
-        """Seconds without work; 0 where the system does not report it."""
+    def idle_seconds(self) -> float | None:
+        """Seconds without work; None where the system does not report it."""
         spent = self._read(self._process)
         if spent is None:
-            return 0.0
+            return None
         if self._spent is None or spent - self._spent > _LEAST_WORK:
             self._since, self._spent = self._clock(), spent
         return self._clock() - self._since

@@ -7,7 +7,14 @@ import time
 
 import pytest
 
-from verdigris.core.worker.client.client import Vitals, cpu_seconds
+from verdigris.core.worker.client.client import (
+    SILENT,
+    STARTING,
+    WELL,
+    Vitals,
+    WorkerClient,
+    cpu_seconds,
+)
 
 
 def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():
@@ -19,7 +26,7 @@ def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():
         assert vitals.idle_seconds() == idle
     vitals.reset()
     assert vitals.idle_seconds() == 0.0
-    assert Vitals(1, lambda _: None, lambda: now[0]).idle_seconds() == 0.0
+    assert Vitals(1, lambda _: None, lambda: now[0]).idle_seconds() is None
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="this system does not tell")
@@ -31,3 +38,50 @@ def test_processor_time_is_what_the_process_says_of_itself():
         process.communicate(b"\n")
     before = cpu_seconds(os.getpid())
     assert before == pytest.approx(time.process_time(), abs=0.1)
+
+
+# Says that it lives, and then not again until a line comes; it computes if it is to.
+QUIET = """
+import json, sys, threading, time
+def say(**event):
+    print(json.dumps(event), flush=True)
+say(event="hello", version=2)
+say(event="state", state="training", doing="", patience=2.0)
+say(event="alive", stalled=STALLED)
+if COMPUTES:
+    threading.Thread(target=lambda: [0 for _ in iter(int, 1)], daemon=True).start()
+sys.stdin.readline()
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="this system does not tell")
+@pytest.mark.parametrize("stalled", [0.0, 4.0])
+@pytest.mark.parametrize("computes", [True, False])
+def test_a_worker_that_computes_is_never_called_silent(monkeypatch, computes, stalled):
+    """However long its heartbeat waits for a busy machine, unless no time of the CPU is used."""
+    ahead = [0.0]
+    clock = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + ahead[0])
+    code = QUIET.replace("COMPUTES", str(computes)).replace("STALLED", str(stalled))
+    client = WorkerClient([sys.executable, "-c", code])
+    client._vitals = Vitals(client._process.pid, clock=time.monotonic)
+    try:
+        until = clock() + 60
+        while client.health().state == STARTING and clock() < until:
+            time.sleep(0.01)
+        # ten seconds in which the machine has no time for its heartbeat, seen four times a second
+        states = []
+        for _ in range(40):
+            ahead[0] += 0.25
+            seen = cpu_seconds(client._process.pid)
+            while computes and cpu_seconds(client._process.pid) < seen + 0.03:
+                time.sleep(0.005)
+            states.append(client.health().state)
+        assert (set(states) == {WELL}) == computes
+        assert states[0] == WELL and (states[-1] == SILENT) != computes
+        ahead[0] += 61
+        assert client.health().state == SILENT
+    finally:
+        client.kill()
+        client.wait(10)
