@@ -177,6 +177,20 @@ def test_a_save_compares_the_chosen_material_only_and_reading_again_all(folder, 
     assert model.state.changes.of(wax) == ()
 
 
+def test_a_comparison_that_ends_late_does_not_replace_a_later_one(folder, qtbot, monkeypatch):
+    write_bundle(folder, "clay")
+    session = Session(Host(folder))
+    model = ready(session, qtbot)
+    changes, waiting = model.state.changes, []
+    monkeypatch.setattr(changes._background, "run", lambda *work: waiting.append(work))
+    for roughness in ("0.3", "0.9"):
+        session.host.text = text_of(roughness)
+        model.documents.compare_saved()
+    for work, then, _ in reversed(waiting):
+        then(work())
+    assert len(waiting) == 2 and changes.of(CLAY) == ("the material has changed",)
+
+
 def test_a_material_that_cannot_be_baked_is_not_read_to_be_compared(folder, qtbot):
     write_bundle(folder, "wax")
     host = Host(folder)

@@ -95,7 +95,7 @@ def test_our_palettes_are_readable(palette):
 def test_messages_follow_a_change_of_palette(wear, quiet):
     model, text = quiet.model, quiet.cards.banner.text
     # on a busy machine the worker would count as silent
-    quiet._timer.stop()
+    quiet.session._timer.stop()
     wear(palette_of(*PALETTES["light"]))
     model.state.notices.add("warning", "The material is constant.")
     model.set_choices(target_error=0.5)

@@ -22,6 +22,9 @@ class Changes:
         self._background = Background()
         self._waiting: list[tuple[HostMaterial, Path]] = []
         self._found: dict[HostMaterial, tuple[str, ...]] = {}
+        self._asked = 0
+        self._last: dict[HostMaterial, int] = {}
+        """The number of the last comparison of each material: an earlier one may end later."""
         self.changed = Signal()
 
     def of(self, material: HostMaterial | None) -> tuple[str, ...]:
@@ -36,8 +39,15 @@ class Changes:
         folders: Sequence[str] = (),
     ) -> None:
         """Compares a document that was just read with the bundle of its material."""
+        self._asked += 1
+        number = self._last[material] = self._asked
+
+        def note(found: tuple[str, ...] | None) -> None:
+            if self._last.get(material) == number:
+                self._note(material, found or ())
+
         if version is None or not version.sources:
-            self._note(material, ())
+            note(None)
             return
         sources, search = version.sources, [Path(each) for each in folders]
 
@@ -45,11 +55,7 @@ class Changes:
             self._digests.look_again()
             return find_changes(document, sources, self._digests, search)
 
-        self._background.run(
-            compare,
-            lambda found: self._note(material, found or ()),
-            lambda _: self._note(material, ()),
-        )
+        self._background.run(compare, note, lambda _: note(None))
 
     def check_all(self, bundles: Sequence[tuple[HostMaterial, Path]]) -> None:
         """Compares materials with their bundles, one at each `follow`."""
@@ -76,7 +82,7 @@ class Changes:
 
     def forget(self) -> None:
         """Another scene is open."""
-        self._waiting, self._found = [], {}
+        self._waiting, self._found, self._last = [], {}, {}
         self.changed.emit()
 
     def _note(self, material: HostMaterial, found: tuple[str, ...]) -> None:
