@@ -153,37 +153,55 @@ def _export(name: str, members: Sequence[str]) -> tuple[Usd.Stage, bool]:
     with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
         file = Path(folder) / "material.usda"
         try:
-            cmds.mayaUSDExport(
-                file=file.as_posix(),
-                exportRoots=[_CHEAP_ROOT] if cmds.objExists(_CHEAP_ROOT) else [],
-                exportAssignedMaterials=False,
-                excludeExportTypes=["Meshes", "Cameras", "Lights"],
-                shadingMode="useRegistry",
-                convertMaterialsTo=["MaterialX"],
-                mergeTransformAndShape=True,
-            )
-            is_whole = True
-        except TypeError:
-            # maya-usd before June 2024 lacks these flags
-            if not members:
-                raise HostError(
-                    f"{name} is not assigned to a mesh: assign it, as this maya-usd exports "
-                    "assigned shaders only"
-                ) from None
-            cmds.mayaUSDExport(
-                file=file.as_posix(),
-                exportRoots=[parent_of(members[0])],
-                shadingMode="useRegistry",
-                convertMaterialsTo=["MaterialX"],
-                mergeTransformAndShape=True,
-            )
-            is_whole = False
+            is_whole = _write(file.as_posix())
+            if not is_whole:
+                _write_assigned(file.as_posix(), name, members)
         except RuntimeError as failure:
             raise HostError(f"maya-usd cannot export {name}: {failure}") from None
         # the layer outlives its file
         stage = Usd.Stage.Open(Sdf.Layer.OpenAsAnonymous(file.as_posix()))
         _anchor_files(stage, folder)
         return stage, is_whole
+
+
+def _write(file: str) -> bool:
+    """Exports all materials of the scene. Returns whether this maya-usd can."""
+    roots = [[_CHEAP_ROOT]] if cmds.objExists(_CHEAP_ROOT) else []
+    refused: RuntimeError | None = None
+    for each in (*roots, []):
+        try:
+            cmds.mayaUSDExport(
+                file=file,
+                exportRoots=each,
+                exportAssignedMaterials=False,
+                excludeExportTypes=["Meshes", "Cameras", "Lights"],
+                shadingMode="useRegistry",
+                convertMaterialsTo=["MaterialX"],
+                mergeTransformAndShape=True,
+            )
+            return True
+        except TypeError:
+            # maya-usd before June 2024 lacks these flags
+            return False
+        except RuntimeError as failure:
+            refused = failure
+    raise refused or RuntimeError("nothing was exported")
+
+
+def _write_assigned(file: str, name: str, members: Sequence[str]) -> None:
+    """Exports the materials of a mesh."""
+    if not members:
+        raise HostError(
+            f"{name} is not assigned to a mesh: assign it, as this maya-usd exports assigned "
+            "shaders only"
+        )
+    cmds.mayaUSDExport(
+        file=file,
+        exportRoots=[parent_of(members[0])],
+        shadingMode="useRegistry",
+        convertMaterialsTo=["MaterialX"],
+        mergeTransformAndShape=True,
+    )
 
 
 def _anchor_files(stage: Usd.Stage, folder: str) -> None:

@@ -43,7 +43,7 @@ def teach_usd_export(scene: Scene, teach: Any) -> None:
         assert shadingMode == "useRegistry" and convertMaterialsTo == ["MaterialX"]
         for root in exportRoots:
             assert scene.require(root)["type"] == "transform"
-        if "export" in scene.refuses:
+        if "export" in scene.refuses or {*exportRoots} & scene.refuses:
             raise RuntimeError("Maya command error")
         if scene.export is not None:
             # a file that a maya-usd has written

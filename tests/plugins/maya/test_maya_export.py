@@ -93,6 +93,21 @@ def test_a_shader_that_maya_usd_does_not_know_is_refused_with_the_way_around(may
         host.document(by_name(host, "glass"))
 
 
+def test_an_export_that_fails_is_tried_without_a_root_and_then_refused(maya):
+    open_scene(maya, "stack.ma")
+    add_shader(maya, "goldSG", "gold", "usdPreviewSurface", **GREEN)
+    maya.refuses = {"|persp"}
+    assert "0.25, 0.5, 0.125" in export("gold", "goldSG").text
+    assert [roots for roots, _ in maya.exports] == [["|persp"], []]
+    from maya import cmds
+
+    maya.refuses = set()
+    cmds.setAttr("gold.ior", 2.0)
+    maya.refuses = {"export"}
+    with pytest.raises(HostError, match="maya-usd cannot export gold: Maya command error"):
+        export("gold", "goldSG")
+
+
 def test_two_materials_that_maya_usd_writes_into_one_are_refused(maya):
     open_scene(maya, "stack.ma")
     add_shader(maya, "usdPreviewSurface2SG", "gold", "usdPreviewSurface", **GREEN)
