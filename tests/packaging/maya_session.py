@@ -54,6 +54,7 @@ def main() -> None:
         states.append(
             {
                 "said": session.dialogs[-1] if session.dialogs else "",
+                "before": session.dialogs[:-1],
                 "loaded": "verdigris_maya" in session.plugins,
                 "commands": list(scene.commands),
                 "code": module.__file__ if module else "",

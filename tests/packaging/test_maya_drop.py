@@ -101,6 +101,10 @@ def test_a_second_drop_repairs_and_one_of_another_folder_updates(drop, staged, a
     another(newer)
     install = "install_verdigris.py"
     first, again, update = drop(staged / install, staged / install, newer / install)
+    # what Maya asks is told before it asks, once
+    (told,) = first["before"]
+    assert "untrusted place" in told and "userSetup" in told and "Allow" in told
+    assert again["before"] == update["before"] == []
     assert "installed and loaded" in first["said"]
     assert "updated and loaded" in again["said"] and again["loaded"]
     assert again["path"] == first["path"]

@@ -16,6 +16,11 @@ from maya import cmds
 
 HERE = Path(__file__).resolve().parent
 MODULE, PLUGIN, PACKAGE = "verdigris.mod", "verdigris_maya", "verdigris"
+QUESTIONS = (
+    "Maya may ask now whether to load a plug-in from an untrusted place, and at its next start "
+    "whether a changed userSetup may run. Choose Allow both times: without the first, Verdigris is "
+    "installed and not loaded."
+)
 _HEADER = re.compile(r"\+ MAYAVERSION:(\S+) PLATFORM:(\S+) (\S+) (\S+) (.+)")
 _LINE = re.compile(r"(\w+) ?\+?:?= ?(.+)")
 # Folders of a module that Maya finds without a line.
@@ -46,6 +51,8 @@ def install() -> tuple:
     block, tree = own_block()
     file = module_file()
     before = file.is_file()
+    if not before and not cmds.about(batch=True):
+        cmds.confirmDialog(title="Verdigris", message=QUESTIONS, button=["Continue"])
     is_unloaded = unload()
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.tmp")
