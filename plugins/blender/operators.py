@@ -22,8 +22,9 @@ from verdigris.core.worker.protocol.commands import Start
 from . import programs
 from .adapter import BlenderHost
 from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob
+from .scene.dropped_nodes import bake_to_images
 from .scene.live_inputs import toggle
-from .scene.materials import live_offers
+from .scene.materials import folder_for_images, live_offers, nodes_for_images
 from .scene.meshes import require_object
 from .scene.results import swap_look
 from .scene.rungs import attach_rungs
@@ -220,6 +221,27 @@ class VERDIGRIS_OT_live_input(Reporting, bpy.types.Operator):
             listed = f"it has {', '.join(each.name for each in known)}" if known else "it has none"
             raise HostError(f"{material.name_full} has no input {self.name!r}: {listed}")
         toggle(material, offer)
+
+
+class VERDIGRIS_OT_bake_nodes(Reporting, bpy.types.Operator):
+    """Bake the nodes that Blender's MaterialX export leaves out to images with Cycles, and put the
+    images into their place"""
+
+    bl_idname = "verdigris.bake_nodes"
+    bl_label = "Left-Out Nodes to Images"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_material(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(lambda: self._bake(shown_material(context)))
+
+    def _bake(self, material: bpy.types.Material) -> None:
+        folder, notes = folder_for_images(material, BlenderHost().scene_file())
+        written = bake_to_images(material, nodes_for_images(material), folder)
+        text = f"{len(written)} images are in {folder}"
+        self.report({"WARNING" if notes else "INFO"}, "; ".join((text, *notes)))
 
 
 class VERDIGRIS_OT_swap(Reporting, bpy.types.Operator):

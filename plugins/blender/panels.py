@@ -13,7 +13,7 @@ from verdigris.core.baking.bake_request import BakeRequest
 from .bake_job import FAILED, RUNNING
 from .operators import running_job, shown_material
 from .scene.live_inputs import is_chosen
-from .scene.materials import live_offers
+from .scene.materials import live_offers, nodes_for_images
 from .scene.results import find_look, find_result
 from .trouble import draw_help
 from .worker_place import own_folder
@@ -87,6 +87,12 @@ class _Panel:
             column.prop(settings, name)
         if material is not None:
             self._draw_live_inputs(material)
+            left_out = nodes_for_images(material)
+            if left_out:
+                names = ", ".join(each.name for each in left_out)
+                for line in wrapped(f"Left out: {names}"):
+                    layout.label(text=line, icon="ERROR")
+                layout.operator("verdigris.bake_nodes", icon="IMAGE_DATA")
         layout.operator("verdigris.bake", icon="RENDER_STILL")
         layout.operator("verdigris.paint", icon="BRUSH_DATA")
         if material is not None:

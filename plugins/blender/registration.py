@@ -17,6 +17,7 @@ CLASSES = (
     operators.VERDIGRIS_OT_finish,
     operators.VERDIGRIS_OT_paint,
     operators.VERDIGRIS_OT_live_input,
+    operators.VERDIGRIS_OT_bake_nodes,
     operators.VERDIGRIS_OT_swap,
     operators.VERDIGRIS_OT_attach_ladder,
     operators.VERDIGRIS_OT_batch,

@@ -21,6 +21,7 @@ from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.core.material.usd.write_mtlx import valid_name
 
+from .dropped_nodes import dropped_notes, dropped_outputs
 from .live_inputs import (
     Offer,
     chosen_texts,
@@ -38,48 +39,6 @@ IMAGES_FOLDER = Path("verdigris", "images")
 _TEMPORARY = ".verdigris"
 _EXPORTED_SPACES = ("sRGB", "Linear Rec.709", "Non-Color")
 _SURFACE = "outputs:mtlx:surface"
-# Nodes that the MaterialX export of Blender 5.0 leaves out: it uses the value of the socket that
-# they feed, or a constant. Tests measure the list, as a later Blender may know more nodes.
-DROPPED = frozenset(
-    {
-        "ShaderNodeAmbientOcclusion",
-        "ShaderNodeAttribute",
-        "ShaderNodeBevel",
-        "ShaderNodeCameraData",
-        "ShaderNodeDisplacement",
-        "ShaderNodeFresnel",
-        "ShaderNodeHairInfo",
-        "ShaderNodeLayerWeight",
-        "ShaderNodeLightPath",
-        "ShaderNodeParticleInfo",
-        "ShaderNodePointInfo",
-        "ShaderNodeRadialTiling",
-        "ShaderNodeShaderToRGB",
-        "ShaderNodeSqueeze",
-        "ShaderNodeTexBrick",
-        "ShaderNodeTexEnvironment",
-        "ShaderNodeTexGabor",
-        "ShaderNodeTexIES",
-        "ShaderNodeTexMagic",
-        "ShaderNodeTexSky",
-        "ShaderNodeTexVoronoi",
-        "ShaderNodeUVAlongStroke",
-        "ShaderNodeVectorDisplacement",
-        "ShaderNodeVertexColor",
-        "ShaderNodeVolumeInfo",
-        "ShaderNodeWavelength",
-        "ShaderNodeWireframe",
-    }
-)
-# Outputs and operations of nodes that it knows, for which it uses a constant.
-DROPPED_PARTS = {
-    "ShaderNodeNewGeometry": {
-        *("Incoming", "Parametric", "Backfacing", "Pointiness", "Random Per Island")
-    },
-    "ShaderNodeObjectInfo": {"Color", "Alpha", "Object Index", "Material Index"},
-    "ShaderNodeTexCoord": {"Camera", "Window", "Reflection"},
-    "ShaderNodeVectorMath": {"POWER", "SIGN"},
-}
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -128,7 +87,7 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     notes = [*_left_out(source, nodes), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))
-        folder, more = _folder_for_images(source, scene)
+        folder, more = folder_for_images(source, scene)
         names = ", ".join(sorted(image.name for image in in_memory))
         notes += [f"{names}: not in a file of its own, so written to {folder}", *more]
         text, name, folders, found = _export(source, folder, "NEW", chosen)
@@ -143,6 +102,15 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     search = tuple(dict.fromkeys((*([scene.parent] if scene else []), *folders)))
     live = chosen_texts(source, chosen)
     return HostDocument(material.key, text, name, search, (*notes, *found), live=live)
+
+
+def nodes_for_images(material: bpy.types.Material) -> list[bpy.types.Node]:
+    """Nodes outside of groups that the export leaves out, and that can become images."""
+    return [
+        node
+        for node in _nodes(material)
+        if node.id_data == material.node_tree and dropped_outputs(node)
+    ]
 
 
 def live_offers(material: bpy.types.Material) -> tuple[Offer, ...]:
@@ -287,16 +255,7 @@ def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iter
         if output.inputs[name].is_linked:
             yield f"{name.lower()} of {material.name_full} is left out"
     for node in nodes:
-        if node.bl_idname in DROPPED and not node.mute:
-            yield (
-                f"{node.name!r} ({node.bl_label}) is left out by Blender's MaterialX export: bake "
-                "it to an image to keep it"
-            )
-        for part in sorted(_dropped_parts(node)):
-            yield (
-                f"{part!r} of {node.name!r} ({node.bl_label}) is left out by Blender's MaterialX "
-                "export, which uses a constant: bake it to an image to keep it"
-            )
+        yield from dropped_notes(node)
         if node.type == "TEX_IMAGE" and (node.image is None or _is_lost(node.image)):
             yield f"{node.name!r} has no image, and is magenta: choose an image"
     for image in _images(nodes):
@@ -308,13 +267,6 @@ def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iter
                 f"{image.name} is in the colour space {space!r}, which Blender's export does not "
                 "name, so that it is read as linear: save it in sRGB or Linear Rec.709"
             )
-
-
-def _dropped_parts(node: bpy.types.Node) -> set[str]:
-    if node.mute:
-        return set()
-    used = {each.name for each in node.outputs if each.is_linked}
-    return DROPPED_PARTS.get(node.bl_idname, set()) & {*used, getattr(node, "operation", "")}
 
 
 def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:
@@ -348,7 +300,7 @@ def _require_different_names(material: bpy.types.Material, images: list[bpy.type
         )
 
 
-def _folder_for_images(
+def folder_for_images(
     material: bpy.types.Material, scene: Path | None
 ) -> tuple[Path, tuple[str, ...]]:
     """A folder for images that exist only in memory, and notes. Bakes read the images later."""

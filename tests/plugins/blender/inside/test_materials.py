@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.materials import DROPPED, DROPPED_PARTS
+from verdigris.plugins.blender.scene.dropped_nodes import DROPPED, DROPPED_PARTS
 
 from .conftest import feed, new_image, new_material, shader_of
 
