@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from verdigris.core.pictures.backdrop import over
-from verdigris.core.pictures.compare.heat import difference
+from verdigris.core.pictures.compare.heat import NOT_COMPARED
+from verdigris.core.pictures.compare.metrics import display
 from verdigris.core.pictures.gbuffer import (
     Background,
     Camera,
@@ -19,7 +20,7 @@ from verdigris.core.pictures.gbuffer import (
 )
 from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
 from verdigris.core.pictures.render import ALL, over_backdrop
-from verdigris.core.pictures.smoothing import APRON, smoothed, without_grain
+from verdigris.core.pictures.smoothing import APRON, smoothed, window_sums, without_grain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -362,13 +363,23 @@ class Canvas:
         return self._shown.reshape(self.raster.height, self.raster.width, 3)
 
 
-def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray[np.uint16]:
+def heat_of(
+    reference: Canvas, neural: Canvas, exposure: float = 0.0, radius: int = 0
+) -> NDArray[np.uint16]:
     """The difference of two canvases by pixel, (height, width, 1): 65,535 is 100%. `exposure` is
-    that of the light, not the exposure that the artist has set."""
+    that of the light, not the exposure that the artist has set. With a radius, both are smoothed
+    over the square around each pixel: grain is no difference."""
     raster = reference.raster
-    values = np.zeros(raster.count, np.uint16)
-    seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
+    seen = (reference.covered > 0) | (neural.covered > 0)
     gain = np.float32(2.0**exposure)
-    sides = [canvas.light[seen, :3] * gain for canvas in (reference, neural)]
-    values[seen] = np.clip(difference(*sides) * _WHOLE + 0.5, 0, _WHOLE)
+    first, second = (display(each.light[seen, :3] * gain) for each in (reference, neural))
+    apart = second - first
+    if radius:
+        whole = np.zeros((raster.height, raster.width, 3), np.float32)
+        mask = seen.reshape(raster.height, raster.width)
+        whole[mask] = apart
+        count = np.maximum(window_sums(mask[..., None].astype(np.float32), radius), 1)
+        apart = (window_sums(whole, radius) / count)[mask]
+    values = np.zeros(raster.count, np.uint16)
+    values[seen] = np.clip(np.abs(apart).mean(-1) * _WHOLE + 0.5, 0, NOT_COMPARED - 1)
     return values.reshape(raster.height, raster.width, 1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from verdigris.core.pictures.canvas import Canvas
 
 if TYPE_CHECKING:
+    from verdigris.core.base.array_types import Bools
     from verdigris.core.pictures.canvas import Raster, Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.quick_light import Lit
@@ -97,6 +100,20 @@ class Progressive:
         area = tile.pixels(self.raster.width, self.raster.height)
         self.fine.draw(area, gbuffer.pixel, lit, is_first=number == 0)
         self._passes[tile] = number + 1
+
+    def pixels_at(self, tile: Tile) -> int:
+        """The number of pixels of the picture that is shown in a tile."""
+        if tile in self._quick_done or self.coarse is None:
+            return self.raster.count
+        return self.coarse.raster.count
+
+    def unlike(self, other: Progressive) -> Bools:
+        """The pixels at which two pictures with these tiles are not equally sharp."""
+        found = np.zeros(self.raster.count, bool)
+        for tile in self._tiles:
+            if self.pixels_at(tile) != other.pixels_at(tile):
+                found[tile.pixels(self.raster.width, self.raster.height)] = True
+        return found
 
     @property
     def sharp(self) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.backdrop import Ground
 from verdigris.core.pictures.canvas import Canvas, PlacedGround, PlacedShape, Raster, heat_of
+from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.progressive import Progressive, shift_of
 from verdigris.core.pictures.view import (
     ALL,
@@ -46,6 +47,8 @@ _TILE_ON_CPU, _TILE_ON_GPU = 48, 512
 _PLACES_SIDE = 320
 # Pixels per texel from which a texel is drawn as a square.
 _PIXELS_A_TEXEL = 36
+# Half the side of the square over which a difference is smoothed until both sides are fine.
+_HEAT_RADIUS = 3
 # Share of the width that is drawn beyond the wipe: it can be moved before the next picture comes.
 _BESIDE_WIPE = 0.02
 
@@ -199,9 +202,26 @@ class Renderer:
         assert self._light_in_place is not None
         return self._light_in_place(material, gbuffer, self.view)
 
-    def heat(self, reference: Canvas, neural: Canvas) -> NDArray[np.uint16]:
-        """The picture of the difference."""
-        return heat_of(reference, neural, self._illumination.exposure(self.view))
+    def heat(
+        self, reference: Canvas, neural: Canvas, radius: int = _HEAT_RADIUS
+    ) -> NDArray[np.uint16]:
+        """The picture of the difference, smoothed because both have grain."""
+        return heat_of(reference, neural, self._illumination.exposure(self.view), radius)
+
+    def _heat(self, is_fine: bool, is_even: bool) -> NDArray[np.uint16]:
+        """The difference where both sides are equally sharp. `is_even`: they have no grain."""
+        reference, neural = (each.canvas(is_fine) for each in (self.reference, self.neural))
+        covered = reference.covered > 0
+        if reference.raster == neural.raster:
+            heat = self.heat(reference, neural, 0 if is_even else _HEAT_RADIUS)
+            if reference.raster.count == self.raster.count:
+                covered &= self.reference.unlike(self.neural)
+            else:
+                covered[:] = False
+        else:
+            heat = np.zeros((reference.raster.height, reference.raster.width, 1), np.uint16)
+        heat.reshape(-1)[covered] = NOT_COMPARED
+        return heat
 
     @property
     def material(self) -> object:
@@ -388,10 +408,14 @@ class Renderer:
             sharp = self.neural.sharp
             shown.append(Shown(NEURAL, self.neural.canvas(is_fine).pixels(), sharp, refined))
             if self.view.shows == ALL and self.reference.has_content:
-                # of equal sizes
-                is_coarse = self.reference.is_coarse or self.neural.is_coarse
-                pair = [each.canvas(is_fine, is_coarse) for each in (self.reference, self.neural)]
-                shown.append(Shown(HEAT, self.heat(*pair), sharp, refined))
+                shown.append(
+                    Shown(
+                        HEAT,
+                        self._heat(is_fine, is_fine or not self._converges(neural)),
+                        sharp,
+                        refined,
+                    )
+                )
         return shown
 
     def _refined(self, neural: object) -> float:

@@ -26,13 +26,16 @@ def smoothed(light: Floats, guide: Floats, is_drawn: Bools, radius: int = _OF_ON
     to the pixels around it (the guided filter of He, Sun and Tang 2010)."""
     here = is_drawn[..., None].astype(np.float32)
     light, guide = light * here, guide * here
-    count = np.maximum(_sums(here, radius), 1.0)
-    mean, mean_guide = _sums(light, radius) / count, _sums(guide, radius) / count
-    covariance = _sums(light * guide, radius) / count - mean * mean_guide
-    variance = np.maximum(_sums(guide * guide, radius) / count - mean_guide**2, 0)
+    count = np.maximum(window_sums(here, radius), 1.0)
+    mean, mean_guide = window_sums(light, radius) / count, window_sums(guide, radius) / count
+    covariance = window_sums(light * guide, radius) / count - mean * mean_guide
+    variance = np.maximum(window_sums(guide * guide, radius) / count - mean_guide**2, 0)
     slope = covariance / (variance + _LEAST_DETAIL * mean_guide**2 + 1e-8)
     offset = mean - slope * mean_guide
-    slope, offset = _sums(slope * here, radius) / count, _sums(offset * here, radius) / count
+    slope, offset = (
+        window_sums(slope * here, radius) / count,
+        window_sums(offset * here, radius) / count,
+    )
     return np.asarray(np.maximum(slope * guide + offset, 0) * here, np.float32)
 
 
@@ -44,12 +47,12 @@ def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools)
     halves = first, second
     smooth = [smoothed(half, guide, is_drawn, _OF_SEVERAL) for half in halves]
     mean, even = (first + second) / 2, (smooth[0] + smooth[1]) / 2
-    count = np.maximum(_sums(here, _OF_GRAIN), 1.0)
-    level = np.maximum(_sums(mean * here, _OF_GRAIN) / count, _LEAST_LIGHT)
+    count = np.maximum(window_sums(here, _OF_GRAIN), 1.0)
+    level = np.maximum(window_sums(mean * here, _OF_GRAIN) / count, _LEAST_LIGHT)
 
     def spread(difference: Floats) -> Doubles:
         shares = (difference / level) ** 2 * here
-        return _sums(shares.sum(-1, keepdims=True), _OF_GRAIN) / count
+        return window_sums(shares.sum(-1, keepdims=True), _OF_GRAIN) / count
 
     apart = spread(first - second)
     across = (spread(smooth[0] - second) + spread(smooth[1] - first)) / 2
@@ -58,7 +61,7 @@ def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools)
     return np.asarray(mean + share * (even - mean), np.float32)
 
 
-def _sums(values: FloatArray, radius: int) -> Doubles:
+def window_sums(values: FloatArray, radius: int) -> Doubles:
     """Sums over the square around each pixel."""
     sums = values.astype(np.float64)
     for axis in (0, 1):

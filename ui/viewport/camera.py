@@ -11,7 +11,7 @@ from verdigris.ui.model.panel_model import PanelModel
 ZOOM_STEP = 1.25
 _MAX_ZOOM = 256.0
 # The zoom to look at the worst spot.
-_SPOT_ZOOM = 5.0
+SPOT_ZOOM = 5.0
 
 
 class CameraControl:
@@ -60,16 +60,21 @@ class CameraControl:
             away_y = -2 * (place.y() - cell.center().y()) / short
             x += away_x * (1 / view.zoom - 1 / zoom)
             y += away_y * (1 / view.zoom - 1 / zoom)
-        self._look_at(x, y, zoom)
+        self.look_at(x, y, zoom)
 
-    def fly_to(self, x: float, y: float, cell: QRectF) -> None:
-        """Looks closely at a point of the picture, 0 to 1 to the right and downwards."""
+    def point_at(self, x: float, y: float, cell: QRectF) -> tuple[float, float]:
+        """The point of the view at a point of the picture, 0 to 1 to the right and downwards."""
         view, short = self._model.state.view, min(cell.width(), cell.height())
         across = (2 * x - 1) * cell.width() / short / view.zoom
         down = (2 * y - 1) * cell.height() / short / view.zoom
-        self._look_at(view.x + across, view.y - down, max(_SPOT_ZOOM, view.zoom))
+        return view.x + across, view.y - down
 
-    def _look_at(self, x: float, y: float, zoom: float) -> None:
+    def fly_to(self, x: float, y: float) -> None:
+        """Looks closely at a point of the view."""
+        self.look_at(x, y, max(SPOT_ZOOM, self._model.state.view.zoom))
+
+    def look_at(self, x: float, y: float, zoom: float) -> None:
+        """Looks at a point of the view with this zoom."""
         limit = 1 - 1 / zoom if zoom < 2 else 1.0
         x, y = (min(limit, max(-limit, each)) for each in (x, y))
         self._model.set_view(zoom=zoom, x=x, y=y)

@@ -14,7 +14,15 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of
 from verdigris.ui.style.colours import is_dark
-from verdigris.ui.viewport.scale_bar import LOCKED, draw_bar, heat_image, scale_top, value_at
+from verdigris.ui.viewport.scale_bar import (
+    LOCKED,
+    draw_bar,
+    draw_rings,
+    heat_image,
+    scale_top,
+    value_at,
+    worst_spots,
+)
 
 WIPE, SIDE_BY_SIDE = "wipe", "side by side"
 PARTS = ("reference", "neural", "heat")
@@ -50,6 +58,7 @@ class PictureArea(QWidget):
         super().__init__()
         self._model = model
         self._images: dict[str, tuple[object, QImage]] = {}
+        self._spots: list[tuple[float, float]] = []
         self._pointer: QPointF | None = None
         self.mode = WIPE
         self.wipe = 0.5
@@ -70,16 +79,24 @@ class PictureArea(QWidget):
 
     def show_pictures(self) -> None:
         images = {}
-        for part, picture in self._model.state.pictures.parts.items():
-            key: object = id(picture)
-            if part == "heat":
+        parts = self._model.state.pictures.parts
+        for part, picture in parts.items():
+            is_heat = picture.pixels.shape[2] == 1
+            below = parts.get("reference") if is_heat else None
+            if below is not None and below.view != picture.view:
+                below = None
+            key: object = picture
+            if is_heat:
                 self.top = scale_top(picture.pixels, self.is_scale_locked)
-                key = (id(picture), self.top)
+                key = (picture, self.top, below)
             found = self._images.get(part)
             if found is None or found[0] != key:
-                is_heat = picture.pixels.shape[2] == 1
-                made = heat_image(picture.pixels, self.top) if is_heat else None
-                found = (key, made or image_of(picture.pixels))
+                if is_heat:
+                    shape = None if below is None else below.pixels
+                    found = (key, heat_image(picture.pixels, self.top, shape))
+                    self._spots = worst_spots(picture.pixels)
+                else:
+                    found = (key, image_of(picture.pixels))
             images[part] = found
         self._images = images
         self.update()
@@ -110,6 +127,7 @@ class PictureArea(QWidget):
                 self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
             if part == "heat" and part in self._images:
                 value = self.value_below()
+                draw_rings(painter, cell, self._spots)
                 draw_bar(painter, cell, self.top, self.palette(), value)
         self._draw_texel(painter)
         self._draw_badge(painter)
@@ -222,7 +240,8 @@ class PictureArea(QWidget):
         picture = self._model.state.pictures.parts.get(part)
         if part == "heat" and picture is not None:
             value = self.value_below()
-            text += "" if value is None else f"  {value:.1%}"
+            is_open = value is None and self.pointer_at() is not None
+            text += "  not compared yet" if is_open else "" if value is None else f"  {value:.1%}"
         # pictures and labels do not follow the reading direction; a picture may be narrower than
         # its label
         sides = side | Qt.AlignmentFlag.AlignAbsolute | height

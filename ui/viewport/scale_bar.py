@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter, QPalette, QPen
 
 from verdigris.core.pictures.compare.heat import (
     LOCKED_TOP,
+    NOT_COMPARED,
     automatic_top,
     heat_colours,
     scale_ticks,
@@ -23,8 +24,14 @@ from verdigris.ui.qt.drawing import image_of
 LOCKED = LOCKED_TOP
 # The value of a picture that is 100%.
 WHOLE = 65_535
-# The size of a spot: a single pixel is too small.
+# The size of a spot: a single pixel is too small. Spots are apart from each other by this many
+# sizes, and no spot is less than this share of the worst.
 _SPOT_SHARE = 0.04
+_APART, _LEAST_OF_WORST = 3, 0.25
+# The brightest grey of the shape below a difference, and the share of the scale that hides it.
+_SHAPE_GREY, _HIDES_SHAPE = 84.0, 0.2
+# Stripes where nothing is compared: their width in pixels, and their greys.
+_STRIPE, _STRIPES = 5, np.array([[58] * 3, [88] * 3], np.uint8)
 _STEPS = 256
 _BAR_WIDTH = 10.0
 _MARGIN = 12.0
@@ -38,7 +45,7 @@ def scale_top(values: NDArray[np.uint16], is_locked: bool) -> float:
     """The difference at the end of the scale."""
     if is_locked:
         return LOCKED_TOP
-    seen = values[values > 0]
+    seen = values[(values > 0) & (values != NOT_COMPARED)]
     return automatic_top(seen.astype(np.float32) / WHOLE)
 
 
@@ -49,28 +56,77 @@ def _colours(top: float) -> Any:
     return (srgb_from_linear(heat_colours(share, top)) * 255 + 0.5).astype(np.uint8)
 
 
-def heat_image(values: NDArray[np.uint16], top: float) -> QImage:
-    """The difference in the colours of its scale."""
-    return image_of(_colours(top)[values[..., 0]])
+def heat_image(
+    values: NDArray[np.uint16], top: float, shape: NDArray[np.uint8] | None = None
+) -> QImage:
+    """The difference in the colours of its scale, over the shape in grey, so that the eye finds
+    the place. What is not compared is hatched."""
+    heat = values[..., 0]
+    colours = _colours(top)[heat]
+    if shape is not None:
+        share = np.clip(heat / (WHOLE * top * _HIDES_SHAPE), 0, 1)[..., None].astype(np.float32)
+        grey = _grey_of(shape, *heat.shape)[..., None]
+        colours = (colours + (1 - share) * grey).clip(0, 255).astype(np.uint8)
+    row, column = np.nonzero(heat == NOT_COMPARED)
+    colours[row, column] = _STRIPES[(row + column) // _STRIPE % 2]
+    return image_of(colours)
+
+
+def _grey_of(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.float32]:
+    """A picture in dark grey, in another size."""
+    rows = (np.arange(height) + 0.5) * picture.shape[0] / height
+    columns = (np.arange(width) + 0.5) * picture.shape[1] / width
+    grey = picture[rows.astype(int)[:, None], columns.astype(int)].mean(-1, dtype=np.float32)
+    # a black material has a form, too
+    return np.asarray(grey * (_SHAPE_GREY / max(float(np.percentile(grey, 99)), 1.0)), np.float32)
 
 
 def value_at(values: NDArray[np.uint16], x: float, y: float) -> float | None:
-    """The difference at a point of the picture, 0 to 1 to the right and downwards."""
+    """The difference at a point of the picture, 0 to 1 to the right and downwards; None where
+    nothing is compared."""
     if not (0 <= x < 1 and 0 <= y < 1):
         return None
     height, width = values.shape[:2]
-    return float(values[int(y * height), int(x * width), 0]) / WHOLE
+    value = int(values[int(y * height), int(x * width), 0])
+    return None if value == NOT_COMPARED else value / WHOLE
 
 
-def worst_spot(values: NDArray[np.uint16]) -> tuple[float, float]:
-    """The place with the largest difference around it, 0 to 1 to the right and downwards."""
+def worst_spots(values: NDArray[np.uint16], most: int = 3) -> list[tuple[float, float]]:
+    """The places with the largest differences around them, the worst first, 0 to 1 to the right
+    and downwards."""
     height, width = values.shape[:2]
     side = max(1, round(_SPOT_SHARE * min(height, width)))
     sums = np.zeros((height + 1, width + 1))
-    sums[1:, 1:] = values[..., 0].astype(np.float64).cumsum(0).cumsum(1)
+    compared = np.where(values[..., 0] == NOT_COMPARED, 0, values[..., 0])
+    sums[1:, 1:] = compared.astype(np.float64).cumsum(0).cumsum(1)
     boxes = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
-    row, column = np.unravel_index(int(boxes.argmax()), boxes.shape)
-    return (float(column) + side / 2) / width, (float(row) + side / 2) / height
+    least, away, spots = _LEAST_OF_WORST * float(boxes.max()), _APART * side, []
+    while len(spots) < most:
+        row, column = (int(at) for at in np.unravel_index(int(boxes.argmax()), boxes.shape))
+        if boxes[row, column] <= 0 or boxes[row, column] < least:
+            break
+        spots.append(((column + side / 2) / width, (row + side / 2) / height))
+        boxes[max(0, row - away) : row + away, max(0, column - away) : column + away] = -1
+    return spots
+
+
+def draw_rings(painter: QPainter, cell: QRectF, spots: list[tuple[float, float]]) -> None:
+    """Draws a numbered ring around each spot."""
+    radius = max(9.0, _SPOT_SHARE * min(cell.width(), cell.height()))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    letters = painter.fontMetrics()
+    for number, (x, y) in enumerate(spots, 1):
+        middle = QPointF(cell.left() + x * cell.width(), cell.top() + y * cell.height())
+        # light on dark, to be seen on any colour
+        for colour, width in ((QColor(0, 0, 0, 160), 4.0), (QColor(255, 255, 255), 1.6)):
+            painter.setPen(QPen(colour, width))
+            painter.drawEllipse(middle, radius, radius)
+        beside = middle + QPointF(radius + 4, letters.ascent() / 2)
+        painter.setPen(QColor(0, 0, 0, 160))
+        painter.drawText(beside + QPointF(1, 1), str(number))
+        painter.setPen(QColor(255, 255, 255))
+        painter.drawText(beside, str(number))
 
 
 @dataclass(frozen=True)

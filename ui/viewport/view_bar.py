@@ -94,7 +94,9 @@ class ViewBar(QWidget):
         self.all = QToolButton(text="See all")
         self.all.setToolTip("Shows the whole shape from the front (Home)")
         self.worst = QToolButton(text="Worst spot")
-        self.worst.setToolTip("Looks closely at the place with the largest difference (W)")
+        self.worst.setToolTip(
+            "Looks closely at the place with the largest difference, and from there at the next (W)"
+        )
         self.more = QToolButton(text="Show")
         self.more.setToolTip("Backdrop, highlights and the scale of the difference")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

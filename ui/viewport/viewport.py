@@ -18,7 +18,7 @@ from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import points_between
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
 from verdigris.ui.viewport.picture_area import MODES, NAMES, PARTS, SIDE_BY_SIDE, WIPE, PictureArea
-from verdigris.ui.viewport.scale_bar import worst_spot
+from verdigris.ui.viewport.scale_bar import worst_spots
 
 __all__ = ["MODES", "NAMES", "PARTS", "SIDE_BY_SIDE", "WIPE", "Viewport"]
 
@@ -34,6 +34,8 @@ _ARROWS = {
     Qt.Key.Key_Down: (0.0, _KEY_DEGREES),
 }
 _KEY_WIPE = 0.05
+# Share of the width between a spot and the wipe.
+_BESIDE_SPOT = 0.2
 _LEAST_SIZE = 128
 # Milliseconds between reports of a moving wipe.
 _WIPE_INTERVAL = 120
@@ -54,6 +56,9 @@ class Viewport(PictureArea):
         super().__init__(model)
         self.camera = CameraControl(model)
         self._flies = False
+        self._tour: list[tuple[float, float]] = []
+        """The worst places of the view that was flown from, the one in sight first."""
+        self._flown: tuple[object, ...] = ()
         self._drag: str = ""
         self._last = QPointF()
         self.paints = False
@@ -83,8 +88,8 @@ class Viewport(PictureArea):
             "Drag: turn the shape (arrow keys). Shift + drag: turn the light (Shift + arrow keys). "
             "Wheel: zoom, down to single texels (+ and -). Middle drag: move. Double click: see "
             "all (Home). Drag the line in the middle to wipe (comma and full stop). Hold D: "
-            "reference and neural in turn. W: the worst spot. Drop an .hdr or .exr file to light "
-            "by it."
+            "reference and neural in turn. W: the worst spots, one after the other. "
+            "Drop an .hdr or .exr file to light by it."
         )
         bind(self, model.state.pictures.changed, self._fly_if_known)
 
@@ -116,16 +121,33 @@ class Viewport(PictureArea):
             self.fly_to_worst()
 
     def fly_to_worst(self) -> None:
-        """Looks closely at the place with the largest difference, as soon as it is known."""
-        heat = self.heat
-        if heat is None:
+        """Looks closely at the place with the largest difference, as soon as it is known; from
+        there at the next one."""
+        if self._tour and self._flown == self._pose:
+            self._tour.append(self._tour.pop(0))
+        elif self.heat is None:
             # it is drawn only while it is in sight
             self._flies = True
             self._fit()
             return
+        else:
+            cell = self.cells()[0][1]
+            found = worst_spots(self.heat.pixels)
+            self._tour = [self.camera.point_at(*each, cell) for each in found]
         self._flies = False
-        self.camera.fly_to(*worst_spot(heat.pixels), self.cells()[0][1])
+        if self._tour:
+            self.camera.fly_to(*self._tour[0])
+            self._flown = self._pose
+            # the spot is in the middle, and beside the line it is seen undivided
+            if abs(self.wipe - 0.5) < _BESIDE_SPOT:
+                self.wipe = 0.5 - _BESIDE_SPOT
         self._fit()
+
+    @property
+    def _pose(self) -> tuple[object, ...]:
+        """Where the camera is."""
+        view = self._model.state.view
+        return view.shape, view.mesh, view.turn, view.pitch, view.zoom, view.x, view.y
 
     # mouse and keyboard
 

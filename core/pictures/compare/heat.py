@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
 
 
+# The value of a pixel whose two sides are not equally sharp.
+NOT_COMPARED = 65_535
 LOCKED_TOP = 0.1
 """The difference at the end of the scale, which anyone can see."""
 # Ends of automatic scales: few, so that the scale rarely changes.

@@ -198,7 +198,8 @@ class Pixels(Event):
 @dataclass(frozen=True, eq=False)
 class Picture(Pixels):
     """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top. The part `heat`
-    contains the difference of display values, (height, width, 1): 65,535 is 100%."""
+    contains the difference of display values, (height, width, 1): 65,535 is 100%, but a pixel with
+    this very value is not compared."""
 
     array: NDArray[np.uint8] | NDArray[np.uint16]
     part: str

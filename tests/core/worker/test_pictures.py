@@ -13,6 +13,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, Tone, heat_of
+from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.gbuffer import Camera, make_gbuffer, sphere_gbuffer
 from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_directions
 from verdigris.core.pictures.quick_light import Lit, joined
@@ -184,6 +185,55 @@ def test_the_difference_is_that_of_display_values_also_of_clipped_light(levels):
     second.expose(Tone(1.0))
     np.testing.assert_array_equal(second.pixels(), first.pixels())
     np.testing.assert_array_equal(heat_of(first, second), found)
+
+
+def test_only_what_is_equally_sharp_is_compared(teacher, trainer, monkeypatch):
+    monkeypatch.setattr("verdigris.core.pictures.renderer._TILE_ON_CPU", 16)
+    monkeypatch.setattr("verdigris.core.worker.drawing.live_drawing.COARSE", 24)
+    drawing = Drawing(teacher, commands.SetView(size=64, shape="plane"), 16)
+    renderer = drawing.renderer
+    # the reference of a bake is sharper than the first picture of its student
+    monkeypatch.setattr("verdigris.core.worker.drawing.live_drawing._LARGEST_IN_PLACE", 48)
+    list(drawing.live.draw_reference())
+    student = Student(trainer.parameters(), teacher.device)
+    renderer.expect(has_neural=True)
+    renderer.draw_neural(student)
+    sharp = {}
+    for name in ("reference", "neural"):
+        side, seen = getattr(renderer, name), sharp.setdefault(name, np.zeros((64, 64), bool))
+
+        def note(tile, gbuffer, light, seen=seen, draw=side.draw_quick):
+            seen.reshape(-1)[tile.pixels(64, 64)] = True
+            draw(tile, gbuffer, light)
+
+        monkeypatch.setattr(side, "draw_quick", note)
+    shares = []
+    while True:
+        heat = next(each for each in renderer.news(student) if each.part == "heat").pixels[..., 0]
+        is_compared = heat != NOT_COMPARED
+        if heat.shape == (64, 64):
+            np.testing.assert_array_equal(is_compared, sharp["reference"] & sharp["neural"])
+        shares.append(is_compared.mean())
+        if renderer.is_complete(student):
+            break
+        renderer.complete(student)
+    assert shares[0] == 0 and shares[-1] == 1 and len(set(shares)) > 10
+
+
+def test_grain_is_no_difference_while_a_material_trains():
+    """Two pictures of one grey with independent grain, and a place that does differ."""
+    random = np.random.default_rng(4)
+    sides = [canvas_of(64, 0.4) for _ in range(2)]
+    for number, canvas in enumerate(sides):
+        light = np.ones((64 * 64, 4), np.float32)
+        light[:, :3] = random.uniform(0.3, 0.5, (64 * 64, 3))
+        if number:
+            light.reshape(64, 64, 4)[20:40, 20:40, :3] *= 1.5
+        canvas.put(np.arange(64 * 64), Lit(light))
+    plain, smooth = (heat_of(*sides, radius=radius)[..., 0] / 65_535 for radius in (0, 3))
+    truth = srgb(0.6 / 1.6) - srgb(0.4 / 1.4)
+    np.testing.assert_allclose(smooth[24:36, 24:36].mean(), truth, atol=0.01)
+    assert plain[:12].mean() > 4 * smooth[:12].mean()
 
 
 @pytest.mark.parametrize("has_shoulder", [False, True])

@@ -10,9 +10,10 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage, QPainter,
 from PySide6.QtTest import QTest
 
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
-from verdigris.ui.viewport.scale_bar import draw_bar, heat_image
+from verdigris.ui.viewport.scale_bar import draw_bar, heat_image, value_at, worst_spots
 from verdigris.ui.viewport.viewport import MODES, Viewport
 
 RED = (200, 30, 30)
@@ -148,7 +149,7 @@ def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
     assert model.state.view.shows == "all" and model.state.view.zoom == 1
     values = differences(0.0)
     values[20:24, 96:100] = 9000
-    values[80, 10] = 60_000
+    values[80, 20] = 60_000
     model.state.pictures.parts["heat"] = Picture(values, model.state.view.number, 0, 1.0)
     model.state.pictures.changed.emit()
     view = model.state.view
@@ -156,6 +157,58 @@ def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
     # 98 of 128 to the right and 22 of 96 down, in halves of the shorter side
     assert view.x == pytest.approx((98 - 64) / 48, abs=0.05)
     assert view.y == pytest.approx((48 - 22) / 48, abs=0.05)
+    # the spot in the middle is not divided
+    assert abs(viewport.wipe - 0.5) >= 0.1
+    # from there to the next, and round again
+    viewport.fly_to_worst()
+    second = model.state.view
+    assert second.zoom == 5.0
+    assert second.x == pytest.approx((20 - 64) / 48, abs=0.05)
+    assert second.y == pytest.approx((48 - 80) / 48, abs=0.05)
+    viewport.fly_to_worst()
+    assert (model.state.view.x, model.state.view.y) == (view.x, view.y)
+    # from elsewhere, the worst place is looked for again
+    model.set_view(turn=30.0)
+    viewport.fly_to_worst()
+    assert viewport._flies
+
+
+def test_what_is_not_compared_is_hatched_and_never_the_worst(viewport):
+    values = differences(0.01)
+    values[:, :64] = NOT_COMPARED
+    values[70:80, 100:110] = 6000
+    values[10:20, 80:90] = 5000
+    values[40:50, 110:120] = 4000
+    values[80:90, 70:80] = 3500
+    spots = worst_spots(values)
+    expected = [(105 / 128, 75 / 96), (85 / 128, 15 / 96), (115 / 128, 45 / 96)]
+    np.testing.assert_allclose(spots, expected, atol=0.05)
+    assert value_at(values, 0.2, 0.5) is None
+    # over the shape in grey; a difference hides it
+    shape = np.zeros((96, 128, 3), np.uint8)
+    shape[:, 90:] = 200
+    image = heat_image(values, 0.1, shape)
+    grey = [image.pixelColor(x, 60) for x in (70, 100)]
+    assert grey[1].lightness() > grey[0].lightness() + 20
+    full = heat_image(values, 0.1)
+    assert image.pixelColor(105, 75) == full.pixelColor(105, 75)
+    stripes = {image.pixelColor(x, 60).lightness() for x in range(64)}
+    assert len(stripes) == 2
+    viewport._model.state.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
+    viewport._model.state.pictures.changed.emit()
+    viewport.set_mode("heat")
+    assert len(viewport._spots) == 3
+    # a white ring around the worst
+    image, cell = viewport.grab().toImage(), viewport.cells()[0][1]
+    x, y = spots[0][0] * cell.width(), spots[0][1] * cell.height()
+    ring = [
+        max(
+            image.pixelColor(round(x + r * np.cos(a)), round(y + r * np.sin(a))).lightness()
+            for r in (10, 11, 12, 13)
+        )
+        for a in np.linspace(0.6, 6.2, 40)
+    ]
+    assert np.median(ring) > 180
 
 
 def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):

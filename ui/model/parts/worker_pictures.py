@@ -12,7 +12,7 @@ import numpy as np
 from verdigris.ui.signals import Signal
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picture:
     """The pixels and facts of a picture."""
 
