@@ -58,12 +58,13 @@ def open_array(path: Path) -> NDArray[Any]:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[NpzFile]:
+def open_archive(path: Path, most_bytes: int | None = None) -> Iterator[NpzFile]:
     """The arrays of an .npz file, each read when it is asked for. Damaged files raise errors of
     UNREADABLE.
 
-    This program stores arrays without compression, so that all arrays together are smaller than
-    their file. Others are refused by their directory, before anything is inflated.
+    This program stores most arrays without compression, so that all arrays together are smaller
+    than their file. Others are refused by their directory, before anything is inflated.
+    `most_bytes` permits compressed arrays with so many bytes together.
     """
     archive = np.load(path, mmap_mode="r", allow_pickle=False)
     if isinstance(archive, np.ndarray):
@@ -71,7 +72,10 @@ def open_archive(path: Path) -> Iterator[NpzFile]:
     with archive:
         entries, size = _directory(archive).infolist(), path.stat().st_size
         needed = sum(entry.file_size for entry in entries)
-        if needed > size or any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+        if most_bytes is not None:
+            if needed > most_bytes:
+                raise ValueError(f"its arrays have {needed} bytes, and {most_bytes} are allowed")
+        elif needed > size or any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise ValueError(
                 f"its arrays have {needed} bytes in a file of {size}, but they must be stored "
                 "without compression: write it again with numpy.savez"

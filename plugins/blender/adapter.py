@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import bpy
@@ -100,8 +101,9 @@ class BlenderHost:
         return tuple(each for each in self.materials() if each.key in keys)
 
     def identity(self, material: HostMaterial) -> str:
-        # the number stays when the material is renamed, and changes when the file is loaded
-        return f"blender {require_material(material.key).session_uid}"
+        # the number stays when the material is renamed, and changes when the file is loaded; each
+        # Blender counts from 1
+        return f"blender {os.getpid()} {require_material(material.key).session_uid}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.scene_file())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -165,8 +166,8 @@ class HoudiniHost:
 
     def identity(self, material: HostMaterial) -> str:
         node, _, path = material.key.partition(SEPARATOR)
-        # the numbers change each time a scene is loaded
-        return f"{require_node(node).sessionId()} {path}"
+        # the numbers change each time a scene is loaded, and each Houdini has its own
+        return f"{os.getpid()} {require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         if _is_on_stage(material):

@@ -16,6 +16,12 @@ CLAY = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF
 LONG = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 1_000_000}
 
 
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path, monkeypatch):
+    """Nothing that one test keeps, such as painted weights, comes back in another."""
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+
+
 @pytest.fixture
 def session():
     """A model with a fake host and a fake worker."""

@@ -56,6 +56,7 @@ class PanelModel:
     def tick(self) -> None:
         """Handles new messages, checks the worker, and sends what has changed."""
         self.scene.paint.poll()
+        self.scene.kept.poll()
         self.state.changes.poll()
         if not self.link.is_busy:
             self.state.changes.follow(self.scene.document)
@@ -74,7 +75,8 @@ class PanelModel:
         self._sync.follow()
 
     def close(self) -> None:
-        """Ends the worker and a set-up, and does not wait for them."""
+        """Writes painted weights. Ends the worker and a set-up, and does not wait for them."""
+        self.scene.kept.flush()
         self.set_up.cancel()
         self.ladder.close()
         self.link.drop()

@@ -16,6 +16,7 @@ from verdigris.core.hosts.own_files import ALONE, OwnFile, read_own
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
+from verdigris.ui.paint.weight_keeper import WeightKeeper
 from verdigris.ui.signals import INFO, WARNING
 
 RESULT_FOLDER = "neural"
@@ -30,6 +31,7 @@ class Scene:
         self._baked = ""
         """The identity of the material whose bake was begun last."""
         self._owners = WeightOwners(host, state.weights, state.notices)
+        self.kept = WeightKeeper(host, state.weights, state.notices, self._results_of)
 
     def read_materials(self) -> None:
         """Lists the materials. The chosen material may have a new name."""
@@ -86,8 +88,9 @@ class Scene:
             state.noted = self.host.attached(material)
 
     def own_weights(self) -> None:
-        """Shows the painted weights of the chosen material."""
-        self._owners.switch_to(self._state.current, self._state.materials)
+        """Shows the painted weights of the chosen material, perhaps of an earlier session."""
+        state = self._state
+        self.kept.follow(lambda: self._owners.switch_to(state.current, state.materials))
 
     def find_textures(self, folder: Path) -> list[str]:
         """Folders in a folder that contain missing textures of the chosen material."""
@@ -119,9 +122,11 @@ class Scene:
     @property
     def result_folder(self) -> Path:
         """The folder that a result is written to."""
+        return self._results_of(self.host.scene_file())
+
+    def _results_of(self, scene: Path | None) -> Path:
         if self._state.choices.folder:
             return Path(self._state.choices.folder)
-        scene = self.host.scene_file()
         return (scene.parent if scene else Path.home()) / RESULT_FOLDER
 
     @property

@@ -40,29 +40,54 @@ class WeightMap:
     def __init__(self, size: int = SIZE) -> None:
         self.values: Floats = np.full((size, size), NORMAL_WEIGHT, np.float32)
         self.changed = Signal()
+        self.moved = Signal()
+        """Maps have new owners: the owners that a map was taken from or given to."""
         self._undo: list[Floats] = []
         self._redo: list[Floats] = []
         self._is_stroking = self._needs_undo_step = False
         self._owner: Hashable = None
         self._others: dict[Hashable, _Stored] = {}
 
+    @property
+    def owner(self) -> Hashable:
+        """Whose map is shown."""
+        return self._owner
+
+    @property
+    def is_stroking(self) -> bool:
+        return self._is_stroking
+
+    def stored(self, owner: Hashable) -> tuple[Floats, list[Floats]] | None:
+        """The map of an owner and its undo steps, if there is one."""
+        found = self._current if owner == self._owner else self._others.get(owner)
+        return found[:2] if found is not None else None
+
+    def restore(self, owner: Hashable, values: Floats, undo: list[Floats]) -> None:
+        """Takes over the map of an owner, and its undo steps, from an earlier session."""
+        if owner != self._owner:
+            self._others[owner] = values, undo, []
+            return
+        self.values, self._undo, self._redo = values, undo, []
+        self.changed.emit()
+
     def switch_owner(self, owner: Hashable) -> None:
         """Shows the map of another owner. Each owner has its own map and its own undo steps."""
         if owner == self._owner:
             return
-        was_touched = self._is_touched
+        was_touched = self.is_touched
         self._others[self._owner] = self._current
         self._owner = owner
         plain = np.full((SIZE, SIZE), NORMAL_WEIGHT, np.float32)
         self.values, self._undo, self._redo = self._others.pop(owner, (plain, [], []))
         self._is_stroking = self._needs_undo_step = False
-        if was_touched or self._is_touched:
+        if was_touched or self.is_touched:
             self.changed.emit()
 
     def rename_owners(self, names: Mapping[Hashable, Hashable]) -> None:
         """Moves maps to new owners."""
         self._owner = names.get(self._owner, self._owner)
         self._others = {names.get(owner, owner): stored for owner, stored in self._others.items()}
+        self.moved.emit([*names, *names.values()])
 
     def copy_owners(self, names: Mapping[Hashable, Hashable]) -> bool:
         """Copies maps to owners that do not have one. Returns whether anything was copied."""
@@ -73,6 +98,7 @@ class WeightMap:
             if _is_touched(everyone.get(old)) and not _is_touched(everyone.get(new))
         }
         self._others.update(found)
+        self.moved.emit([*found])
         return bool(found)
 
     @property
@@ -80,7 +106,8 @@ class WeightMap:
         return self.values, self._undo, self._redo
 
     @property
-    def _is_touched(self) -> bool:
+    def is_touched(self) -> bool:
+        """Whether the map has weights that differ, or steps to undo or to redo."""
         return _is_touched(self._current)
 
     @property
