@@ -7,7 +7,7 @@ checkpoint stays. It knows no command line, no panel and no process.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from verdigris.core.baking.finish.finish import finish, keep_first
 from verdigris.core.baking.finish.heads import fitting_heads
@@ -29,7 +29,7 @@ from verdigris.core.baking.phases.train import (
     train_to,
 )
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
-from verdigris.core.baking.state.resume import SavedState, claim_name, restore
+from verdigris.core.baking.state.resume import SavedState, claim_name, other_weights, restore
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.trainers import report_events
 from verdigris.core.material.teacher.teacher import Teacher
@@ -62,15 +62,20 @@ def bake(
     """Trains one decoder, and a latent texture for each teacher. The results are bundles. A recipe
     has settings for each kind of material; plain settings apply to every kind."""
     with opened_run(teachers, settings, options, control or BakeControl()) as (run, saved):
-        yield from report_events(run, _bake(run, saved))
+        told = saved is not None and saved.has_other_weights
+        weights = other_weights(run, options.importance) if told else ()
+        yield from report_events(run, _bake(run, saved, weights))
 
 
-def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
-    """The phases in their order."""
+def _bake(
+    run: Run, saved: SavedState | None, weights: Iterable[Event]
+) -> Generator[Event, None, None]:
+    """The phases in their order. `weights`: a line on the weights of a resumed bake."""
     if saved:
         restore(run, saved)
     yield _started(run)
     yield from claim_name(run, saved)
+    yield from weights
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from notices(teacher, name)
     yield from unlearnt_places(run.options.importance)

@@ -328,6 +328,8 @@ class PanelModel:
         before = self.state.choices
         self.state.choices = before.with_values({"resume": True})
         self._begin()
+        # the last strokes may be newer than the checkpoint
+        self._sync.send_weights()
         self.state.choices = before
 
     def continue_interrupted(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from verdigris.core.baking.finish.figures import preparing_finish
 from verdigris.core.baking.measure.bundle_size import check_bytes
@@ -53,6 +54,8 @@ def opened_run(
     with contextlib.ExitStack() as opened:
         claim_folder(opened, teachers, paths, options)
         saved = find_state(teachers, requested, options, trainer_kind)
+        if saved is not None:
+            options = replace(options, importance=saved.importance)
         run = _begin(teachers, kind, requested, saved, options, control, trainer_kind)
         opened.enter_context(preparing_finish(teachers, run.settings))
         yield run, saved

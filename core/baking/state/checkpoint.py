@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_text
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.files import remove_file
 from verdigris.core.base.json_fields import find_json
+from verdigris.core.importance.maps import LARGEST_SIDE, check_importance
 from verdigris.core.network.parameters import (
     CheckpointError,
     Parameters,
@@ -33,6 +36,7 @@ VERSION = 3
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"
+_MAP, MAP_SHAPE = "importance", "importance_shape"
 _LARGEST_FACTS = 16 << 20
 # Letters of a digest in the names of checkpoints, which tell those with one name apart.
 _DIGEST_LETTERS = 8
@@ -45,6 +49,8 @@ class Saved:
     parameters: Parameters
     facts: dict[str, Any]
     state: dict[str, NDArray[Any]]
+    importance: NDArray[np.float32] | None = None
+    """The importance map. Earlier versions stored only its digest."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,12 +105,17 @@ def save(
     parameters: Parameters,
     facts: dict[str, Any],
     state: dict[str, NDArray[Any]] | None = None,
+    importance: PackedMap | None = None,
 ) -> None:
     """Writes a whole file or none: the file before stays until the new one is complete."""
+    if importance is not None:
+        facts = {**facts, MAP_SHAPE: [*importance.shape]}
     text = json.dumps({"version": VERSION, **facts}, sort_keys=True)
     arrays = to_arrays(parameters)
     arrays[_FACTS] = np.frombuffer(text.encode(), np.uint8)
     arrays.update({f"{_STATE}{name}": array for name, array in (state or {}).items()})
+    if importance is not None:
+        arrays[_MAP] = np.frombuffer(importance.data, np.uint8)
     save_arrays(path, arrays)
 
 
@@ -128,7 +139,41 @@ def load(path: Path) -> Saved:
         for name, array in arrays.items()
         if name.startswith(_STATE)
     }
-    return Saved(parameters, facts, state)
+    return Saved(parameters, facts, state, _unpack_map(path, facts, arrays.get(_MAP)))
+
+
+@dataclass(frozen=True)
+class PackedMap:
+    """An importance map, compressed: painted maps shrink to a few kilobytes."""
+
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, weights: NDArray[Any]) -> PackedMap:
+        return cls(weights.shape, zlib.compress(np.ascontiguousarray(weights, "<f4").tobytes(), 1))
+
+
+def _unpack_map(
+    path: Path, facts: Mapping[str, Any], packed: NDArray[Any] | None
+) -> NDArray[np.float32] | None:
+    """The importance map of a checkpoint, if it has one."""
+    if packed is None:
+        return None
+    shape = facts.get(MAP_SHAPE)
+    is_shape = isinstance(shape, list) and len(shape) == 2
+    if not is_shape or not all(type(n) is int and 0 < n <= LARGEST_SIDE for n in shape or ()):
+        raise CheckpointError(f"{path}: {MAP_SHAPE} is {shape!r}: it must be rows and columns")
+    assert isinstance(shape, list)
+    size = 4 * shape[0] * shape[1]
+    try:
+        # a damaged file may inflate without an end
+        data = zlib.decompressobj().decompress(packed.tobytes(), size)
+        weights = np.frombuffer(data, "<f4").reshape(shape).astype(np.float32)
+        check_importance(weights, _MAP)
+    except (zlib.error, ValueError, SettingsError) as failure:
+        raise CheckpointError(f"{path}: {_MAP} cannot be read ({failure})") from None
+    return weights
 
 
 def _check_names(path: Path, field: str, names: object, parameters: Parameters) -> None:

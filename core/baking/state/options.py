@@ -44,6 +44,8 @@ class BakeOptions:
     of TARGETS in core/pictures/compare/verdict.py."""
     importance: NDArray[Any] | None = None
     """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
+    keeps_weights: bool = False
+    """A resumed bake continues with the weights of its checkpoint, whatever `importance` is."""
     checkpoint_seconds: float = 5.0
     """Interval of checkpoints; longer if they would take more than a twentieth of the time."""
     metrics_seconds: float = 2.0
@@ -124,6 +126,11 @@ class BakeControl:
             check_importance(weights, "the importance map")
         with self._lock:
             self._wanted = (weights,)
+
+    @property
+    def has_new_importance(self) -> bool:
+        """Whether a map was set that nobody has taken yet."""
+        return self._wanted is not None
 
     def take_importance(self) -> tuple[NDArray[np.float32] | None] | None:
         """The map that was set since the last call, in a tuple; None if none was set."""

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 # Number of differences that a message names, and letters of each.
 _MOST_NAMED, _LONGEST_SHOWN = 4, 100
+_LOST_MAP = (
+    "it had other weights, which an earlier version of Verdigris did not store in its checkpoint"
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class SavedState:
     early: Mapping[str, Any]
     """Progress of early stopping."""
     size_choice: SizeChoice | None = None
+    importance: NDArray[Any] | None = None
+    """The importance map to continue with."""
+    has_other_weights: bool = False
+    """This map is not the one of the request."""
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -105,7 +112,7 @@ def save_checkpoint(run: Run) -> Iterator[Event]:
 def _write(run: Run) -> Checkpointed:
     trainer = run.learner.trainer
     state = {**trainer.state(), **(run.start_choice.arrays() if run.start_choice else {})}
-    checkpoint.save(run.saved.path, trainer.parameters(), facts_of(run), state)
+    checkpoint.save(run.saved.path, trainer.parameters(), facts_of(run), state, run.pack_map())
     _note_step(run)
     return Checkpointed(run.reported_step, str(run.saved.path))
 
@@ -122,18 +129,22 @@ def find_state(
     """The checkpoint to resume from, if that is requested and the same bake has one."""
     if not options.resume:
         return None
-    digest = source_digest(teachers, options.importance)
-    path = _find_path(options, digest)
+    importance = options.importance
+    digest = source_digest(teachers, importance)
+    path = _find_path(options, digest, teachers)
     if path is None:
         return None
     try:
         saved = checkpoint.load(path)
     except CheckpointError as failure:
-        raise CheckpointError(f"{failure}: bake without --resume") from None
+        raise CheckpointError(f"{failure}: bake without resuming") from None
     facts = saved.facts
+    if facts.get("source") != digest and options.keeps_weights:
+        importance = saved.importance
+        digest = source_digest(teachers, importance)
     if facts.get("source") != digest:
         difference = changed_source(facts, teachers, options)
-        raise CheckpointError(f"{path}: {difference}: use the same, or bake without --resume")
+        raise CheckpointError(f"{path}: {difference}: use the same, or bake without resuming")
     stored, seconds = _stored_settings(facts, path)
     _require_same(facts, stored, settings, options, trainer_kind, path)
     early = facts.get("early")
@@ -142,7 +153,7 @@ def find_state(
         size_choice = SizeChoice.from_facts(facts.get("size"))
         choice = StartChoice.from_saved(facts, saved.state, saved.parameters, stored.starts)
     except CheckpointError as failure:
-        raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
+        raise CheckpointError(f"{path}: {failure}: bake without resuming") from None
     return SavedState(
         path=path,
         parameters=saved.parameters,
@@ -154,6 +165,8 @@ def find_state(
         rounding=facts.get("rounding", {}),
         early=early if isinstance(early, Mapping) else {},
         size_choice=size_choice,
+        importance=importance,
+        has_other_weights=importance is not options.importance,
     )
 
 
@@ -172,24 +185,43 @@ def claim_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
             rename_file(own, path)
     except OSError as failure:
         raise CheckpointError(
-            f"{path}: cannot be renamed ({failure.strerror}): choose another --name"
+            f"{path}: cannot be renamed ({failure.strerror}): choose another name"
         ) from None
     if facts is not None and aside is not None:
         yield Warning(
             f"{path}: is the checkpoint of {', '.join(materials_of(facts))}: it was renamed to "
-            f"{aside.name}, where a bake of those materials with --resume finds it"
+            f"{aside.name}, where a bake of those materials finds it to resume"
         )
     if options.resume and saved is None:
         yield _nothing_to_resume(run)
 
 
-def _find_path(options: BakeOptions, digest: str) -> Path | None:
+def other_weights(run: Run, asked: NDArray[Any] | None) -> Iterator[Event]:
+    """A line on the weights that a resumed bake continues with, which are not those asked for.
+    Newer ones may be on their way."""
+    if not run.control.has_new_importance:
+        since = ": what was painted since then counts from the next stroke, or in the next bake"
+        yield Warning(
+            "the bake continues with the weights that it had when it stopped"
+            + (since if asked is not None else "")
+        )
+
+
+def _find_path(options: BakeOptions, digest: str, teachers: Sequence[Teacher]) -> Path | None:
     """The renamed checkpoint of this source, or the one with the bake's name."""
-    paths = (
-        checkpoint.aside_path(options.folder, options.name, digest),
-        checkpoint.state_path(options.folder, options.name),
-    )
-    return next((path for path in paths if path.is_file()), None)
+    aside = checkpoint.aside_path(options.folder, options.name, digest)
+    if aside.is_file():
+        return aside
+    path = checkpoint.state_path(options.folder, options.name)
+    wanted = materials_of(material_facts(teachers))
+    if options.keeps_weights and materials_of(checkpoint.find_facts(path) or {}) != wanted:
+        # one that was renamed may have other weights
+        for other, facts in checkpoint.states_in(options.folder):
+            source = str(facts.get("source", ""))
+            is_own = other == checkpoint.aside_path(options.folder, options.name, source)
+            if is_own and materials_of(facts) == wanted:
+                return other
+    return path if path.is_file() else None
 
 
 def _is_of_others(facts: Mapping[str, Any], run: Run) -> bool:
@@ -214,7 +246,7 @@ def _nothing_to_resume(run: Run) -> Warning:
             reason = f"has the same materials: give them in its order to resume ({order})"
         elif facts.get("source") == run.saved.digest:
             name = path.name.removesuffix(checkpoint.STATE_SUFFIX)
-            reason = f"has the same materials: resume it with --name {name}"
+            reason = f"has the same materials: resume it with the name {name}"
         else:
             reason = changed_source(facts, run.teachers, run.options)
         reasons.append(f"{path} {reason}")
@@ -227,7 +259,7 @@ def _stored_settings(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, f
         return BakeSettings.from_json(facts["settings"]), float(facts.get("seconds", 0.0))
     except (SettingsError, LookupError, TypeError, ValueError, AttributeError) as failure:
         raise CheckpointError(
-            f"{path}: another version wrote its settings ({failure}): bake without --resume"
+            f"{path}: another version wrote its settings ({failure}): bake without resuming"
         ) from None
 
 
@@ -246,7 +278,7 @@ def _require_same(
             before = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
                 f"{path}: began with {before}, which decides its number of steps; the limit is now "
-                f"{options.time_limit} s: use the same limit, or bake without --resume"
+                f"{options.time_limit} s: use the same limit, or bake without resuming"
             )
         if facts.get("wanted_steps", wanted.iterations) == wanted.iterations:
             wanted = replace(wanted, iterations=stored.iterations)
@@ -260,7 +292,7 @@ def _require_same(
     if limit and not options.time_limit:
         differing.insert(0, f"a time limit of {limit} s, not none")
     raise CheckpointError(
-        f"{path}: began with {first_of(differing)}: use the same, or bake without --resume"
+        f"{path}: began with {first_of(differing)}: use the same, or bake without resuming"
     )
 
 
@@ -272,7 +304,7 @@ def restore(run: Run, saved: SavedState) -> None:
         run.good_checks = _whole(saved.early, "good_checks")
         run.steps_saved = _whole(saved.early, "steps_saved")
     except CheckpointError as failure:
-        raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
+        raise CheckpointError(f"{saved.path}: {failure}: bake without resuming") from None
     run.stopped_early_by = str(saved.early.get("stopped_by", ""))
     run.clock.seconds_before, run.rounding = saved.seconds, saved.rounding
     run.start_choice, run.size_choice = saved.start_choice, saved.size_choice
@@ -344,6 +376,9 @@ def _changed_map(facts: Mapping[str, Any], options: BakeOptions) -> list[str]:
     before = facts.get("importance", now)
     if before == now:
         return []
+    if options.keeps_weights:
+        # the map of the checkpoint was used, if it is there
+        return [] if before == none or checkpoint.MAP_SHAPE in facts else [_LOST_MAP]
     if before == none:
         return ["it had no importance map"]
     return ["it had an importance map" if now == none else "the importance map has changed"]

@@ -43,6 +43,8 @@ class SavedProgress:
     """The same step as the trainer counts; None while starts are compared."""
     has_failed: bool = False
     """The last checkpoint could not be written."""
+    packed_map: checkpoint.PackedMap | None = None
+    """The importance map, once a checkpoint was written with it."""
 
     def find_file(self) -> Path | None:
         """The file that this bake has written, if it still exists."""
@@ -156,6 +158,13 @@ class Run:
         """Identifies the sources for checkpoints; a map may be large."""
         self.saved.digest = checkpoint.source_digest(self.teachers, self.options.importance)
         self.saved.map_digest = checkpoint.source_digest((), self.options.importance)
+        self.saved.packed_map = None
+
+    def pack_map(self) -> checkpoint.PackedMap | None:
+        """The importance map as checkpoints store it."""
+        if self.saved.packed_map is None and self.options.importance is not None:
+            self.saved.packed_map = checkpoint.PackedMap.of(self.options.importance)
+        return self.saved.packed_map
 
     def _restart_watch(self) -> None:
         self.clock.watch.begin_again(self.learner.stage.settings.iterations)

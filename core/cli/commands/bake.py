@@ -91,6 +91,7 @@ def bake(
     prepared = prepare(request, chosen, opened, out, bundle_name, points)
     prepared = prepared.with_options(
         keeps_versions=not replace,
+        keeps_weights=file is None and mesh is None and not if_changed,
         provenance=({"importance": map_facts},) * len(chosen) if map_facts else (),
     )
     options = prepared.options

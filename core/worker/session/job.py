@@ -48,6 +48,8 @@ class Job:
         # live pictures have the resolution of the result
         self.settings = prepared.recipe[classify([teacher], prepared.recipe)]
         prepared = prepared.with_options(writes_first=True, run_seconds=RUN_SECONDS)
+        # a resumed bake cannot begin with others
+        prepared = prepared.with_options(keeps_weights=True)
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
         self._folder, self._name = prepared.options.folder, prepared.options.name
@@ -59,7 +61,7 @@ class Job:
 
     def _watch(self, run: Run) -> None:
         self.run = run
-        self.settings = run.settings
+        self.settings, self._weights = run.settings, run.options.importance
 
     def plan(self, started: Started) -> Plan:
         """The phases of the bake that has just started."""

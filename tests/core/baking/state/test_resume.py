@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import zipfile
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from ..bakes import TINY, assert_same, baked, chalk_teacher, run, stop_at, warni
 
 NAME = "clay.bake.npz"
 BRIEF = replace(TINY, iterations=40)
-REMEDY = ": use the same, or bake without --resume"
+REMEDY = ": use the same, or bake without resuming"
 TEXTURED = """<materialx version="1.39"><image name="i" type="color3">
 <input name="file" type="filename" value="tile.png"/></image>
 <oren_nayar_diffuse_bsdf name="d" type="BSDF"><input name="color" type="color3" nodename="i"/>
@@ -84,7 +85,7 @@ def test_a_bake_of_several_resumes_after_another_bake_of_its_name(clay, chalk, t
     alone = run([clay], folder, BRIEF, name="clay")
     assert warnings_of(alone) == [
         f"{folder / NAME}: is the checkpoint of clay of clay, chalk of chalk: it was renamed to "
-        f"clay.{source[:8]}.bake.npz, where a bake of those materials with --resume finds it"
+        f"clay.{source[:8]}.bake.npz, where a bake of those materials finds it to resume"
     ]
     assert states(folder) == [f"clay.{source[:8]}.bake.npz"]
     resumed = run(both, folder, BRIEF, name="clay", resume=True)
@@ -129,7 +130,7 @@ def test_a_checkpoint_that_cannot_be_renamed_is_an_error(clay, chalk, cut_of_bot
     before = (tmp_path / NAME).read_bytes()
     source = checkpoint.load(tmp_path / NAME).facts["source"]
     (tmp_path / f"clay.{source[:8]}.bake.npz").mkdir()
-    message = re.escape(f"{NAME}: cannot be renamed (Is a directory): choose another --name")
+    message = re.escape(f"{NAME}: cannot be renamed (Is a directory): choose another name")
     with pytest.raises(CheckpointError, match=message):
         run([clay], tmp_path, name="clay")
     assert (tmp_path / NAME).read_bytes() == before
@@ -157,7 +158,7 @@ def test_a_checkpoint_of_another_name_is_named(clay, cut, tmp_path):
     _, warned = cut_off([clay], tmp_path, name="pot", resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
-        f"{tmp_path / NAME} has the same materials: resume it with --name clay"
+        f"{tmp_path / NAME} has the same materials: resume it with the name clay"
     ]
 
 
@@ -370,3 +371,57 @@ def test_an_array_alone_is_no_checkpoint(tmp_path):
     with path.open("wb") as file:
         np.save(file, np.zeros(3))
     assert checkpoint.find_facts(path) is None
+
+
+def test_a_bake_goes_on_with_the_weights_of_its_checkpoint_and_says_so(clay, chalk, tmp_path):
+    painted = np.full((24, 40), 1, np.float32)
+    painted[3:9, 5:20] = 4
+    folder, whole = tmp_path / "cut", tmp_path / "whole"
+    step, _ = cut_off([clay], folder, BRIEF, importance=painted)
+    np.testing.assert_array_equal(checkpoint.load(folder / NAME).importance, painted)
+    run([clay], whole, BRIEF, name="clay", importance=painted)
+    for number, since in enumerate((None, np.eye(8, dtype=np.float32))):
+        again = tmp_path / str(number)
+        shutil.copytree(folder, again)
+        resumed = run(
+            [clay], again, BRIEF, name="clay", resume=True, importance=since, keeps_weights=True
+        )
+        assert resumed[0].step == step
+        (told,) = warnings_of(resumed)
+        assert told.startswith("the bake continues with the weights that it had when it stopped")
+        assert ("painted since then" in told) == (since is not None)
+        assert_same(baked(again, "clay"), baked(whole, "clay"))
+
+    # also after another bake has used its name
+    cut_off([chalk], folder, BRIEF)
+    assert run([clay], folder, BRIEF, name="clay", resume=True, keeps_weights=True)[0].step == step
+
+    # a bake that began without weights has none; with equal ones nothing is reported
+    cut_off([clay], tmp_path / "plain", BRIEF)
+    shutil.copytree(tmp_path / "plain", tmp_path / "equal")
+    options = {"name": "clay", "resume": True, "keeps_weights": True}
+    resumed = run([clay], tmp_path / "plain", BRIEF, **options, importance=painted)
+    assert resumed[0].step == step and len(warnings_of(resumed)) == 1
+    assert not warnings_of(run([clay], tmp_path / "equal", BRIEF, **options))
+
+
+def test_weights_that_an_older_checkpoint_does_not_store_and_damaged_ones_are_named(clay, tmp_path):
+    cut_off([clay], tmp_path, importance=np.eye(4))
+    path = tmp_path / NAME
+    saved = checkpoint.load(path)
+    shape = saved.facts.pop(checkpoint.MAP_SHAPE)
+    checkpoint.save(path, saved.parameters, saved.facts, saved.state)
+    reason = refusal([clay], tmp_path, keeps_weights=True)
+    assert reason.endswith("did not store in its checkpoint")
+    # with the same weights it goes on
+    options = BakeOptions(
+        "clay", tmp_path, trainer="numpy", resume=True, importance=np.eye(4), keeps_weights=True
+    )
+    events = bake([clay], TINY, options)
+    assert next(events).step > 0
+    events.close()
+    for packed in (b"no map", zlib.compress(bytes(64)), zlib.compress(bytes(8))):
+        damaged = checkpoint.PackedMap(tuple(shape), packed)
+        checkpoint.save(path, saved.parameters, saved.facts, saved.state, damaged)
+        with pytest.raises(CheckpointError, match="importance cannot be read"):
+            checkpoint.load(path)
