@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 STARTS, SMALL_TEXTURE, ENCODING = "starts", "small texture", "encoding"
 TRAINING, ROUNDING, MEASURING = "training", "rounding", "measuring"
 FLATTENING = "flattening"
+# What a person reads of them: events and checkpoints keep the names.
+PHASE_WORDS = {
+    STARTS: "finding a good start",
+    SMALL_TEXTURE: "training a small texture",
+    ENCODING: "enlarging the texture",
+    TRAINING: "training",
+    ROUNDING: "compressing",
+    MEASURING: "measuring and writing",
+    FLATTENING: "fitting textures for the viewport",
+}
 # Largest part of the time for a repeated action: copying and writing a large texture takes seconds.
 _SHARE = 0.05
 

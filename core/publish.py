@@ -174,7 +174,7 @@ def make_page(
 
 def _verdict(bundle: Bundle) -> dict[str, Any] | None:
     """The same as `measure` prints."""
-    found = judge(bundle.manifest.errors)
+    found = judge(bundle.manifest.errors, str(bundle.manifest.source.get("preset", "")))
     return None if found is None else {"dots": found.dots, "text": found.text}
 
 

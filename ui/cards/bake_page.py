@@ -26,6 +26,7 @@ from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, title_font
 from verdigris.ui.style.section import Fold
+from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.widgets.wording import format_duration
 
 _CHART_HEIGHT = 184
@@ -49,6 +50,7 @@ class VerdictBox(QWidget):
         )
         self.advice = Line()
         self.attempt = QPushButton("&Try")
+        self.attempt.setObjectName(PRIMARY)
         self.attempt.setToolTip("Makes this change and starts a bake. This result is kept.")
         self.attempt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.attempt.clicked.connect(lambda _: self._try())
@@ -132,7 +134,7 @@ class VerdictBox(QWidget):
         if verdict is None:
             return
         is_version = bool(model.state.history.shown[0])
-        self.dots.show_dots(verdict.dots)
+        self.dots.show_dots(verdict.dots, verdict.is_draft)
         self.text.setText(verdict.text)
         time = ""
         if model.state.times.took and not is_version:
@@ -142,8 +144,11 @@ class VerdictBox(QWidget):
                 if model.state.times.predicted
                 else ""
             )
-        self.time.setText(time)
-        self.time.setVisible(bool(time))
+        # the words of a draft are what it is good for
+        fault = capitalise(verdict.fault) if verdict.is_draft else ""
+        lines = " · ".join(filter(None, (fault, time)))
+        self.time.setText(lines)
+        self.time.setVisible(bool(lines))
         effect = None if is_version else model.state.effects.found
         self.effect.setText(f"Paint: {effect.text[0].lower()}{effect.text[1:]}" if effect else "")
         self.effect.setVisible(effect is not None)
@@ -151,6 +156,7 @@ class VerdictBox(QWidget):
         has_advice = self._suggestion is not None
         self.advice.setText(self._suggestion.text if self._suggestion else "")
         self.advice.setVisible(has_advice)
+        self.attempt.setText((self._suggestion and self._suggestion.action) or "&Try")
         self.attempt.setVisible(has_advice)
         self.attempt.setEnabled(model.can("start"))
         self.reveal.setVisible(model.state.history.present is not None)

@@ -15,13 +15,14 @@ _SIZE, _STEP = 9, 13
 class Dots(QWidget):
     """Up to five filled dots."""
 
-    def __init__(self, count: int = 0) -> None:
+    def __init__(self, count: int = 0, is_draft: bool = False) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.show_dots(count)
+        self.show_dots(count, is_draft)
 
-    def show_dots(self, count: int) -> None:
-        self.count = count
+    def show_dots(self, count: int, is_draft: bool = False) -> None:
+        """Few dots of a draft are as expected, and not red."""
+        self.count, self.is_draft = count, is_draft
         text = f"Quality: {count} of {MOST_DOTS} dots"
         self.setAccessibleName(text)
         self.setToolTip(text)
@@ -33,6 +34,7 @@ class Dots(QWidget):
     def paintEvent(self, _event: object) -> None:  # noqa: N802
         colours = colours_for(self)
         colour = (colours.bad, colours.bad, colours.middling, colours.middling)[min(self.count, 3)]
+        colour = colours.middling if self.is_draft else colour
         colour = colours.good if self.count > 3 else colour
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

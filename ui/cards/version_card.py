@@ -53,15 +53,15 @@ class VersionCard(QFrame):
         self._title = capitalise(f"{version.preset or 'bake'}, {when(version)}")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAccessibleName(f"Version: {version.label or self._title}")
-        verdict = judge(version.errors)
+        verdict = judge(version.errors, version.preset)
         self.label = self._name_field()
         self.verdict, self.facts = Line(), Line()
         self.verdict.setText(verdict.text if verdict else "Not measured")
         self.facts.setText(_facts(version, self._title if version.label else ""))
         self.buttons = {each.name: self._button(each) for each in self._actions()}
-        self._lay_out(verdict.dots if verdict else 0)
+        self._lay_out(Dots(verdict.dots, verdict.is_draft) if verdict else Dots())
 
-    def _lay_out(self, dots: int) -> None:
+    def _lay_out(self, dots: Dots) -> None:
         picture = QLabel()
         picture.setFixedSize(THUMBNAIL, THUMBNAIL)
         picture.setPixmap(thumbnail(self.version.preview, THUMBNAIL))
@@ -73,7 +73,7 @@ class VersionCard(QFrame):
             used = QLabel("in use")
             used.setToolTip("The result that engines load")
             top.addWidget(used)
-        top.addWidget(Dots(dots))
+        top.addWidget(dots)
         row = QWidget()
         flow = FlowLayout(row)
         for button in self.buttons.values():

@@ -98,7 +98,10 @@ class PanelState:
     def verdict(self) -> Verdict | None:
         """The verdict on the bake that has ended, or on the version in the pictures."""
         shown = self.history.find(self.history.shown[0])
-        return judge(shown.errors if shown is not None else self.bake.measured)
+        if shown is not None:
+            return judge(shown.errors, shown.preset)
+        preset = self.started.preset if self.started is not None else ""
+        return judge(self.bake.measured, preset or default_preset(self.trainer or "numpy"))
 
     @property
     def is_constant(self) -> bool:

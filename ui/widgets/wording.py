@@ -10,27 +10,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from verdigris.core.progress import (
-    ENCODING,
-    FLATTENING,
-    MEASURING,
-    ROUNDING,
-    SMALL_TEXTURE,
-    STARTS,
-    TRAINING,
-)
+from verdigris.core.progress import PHASE_WORDS
 from verdigris.ui.signals import capitalise
 
-PHASES = {
-    STARTS: "finding a good start",
-    SMALL_TEXTURE: "training a small texture",
-    ENCODING: "enlarging the texture",
-    TRAINING: "training",
-    ROUNDING: "fine-tuning",
-    MEASURING: "measuring and writing",
-    FLATTENING: "fitting textures for the viewport",
-    "starting": "starting",
-}
+PHASES = {**PHASE_WORDS, "starting": "starting"}
 STOPS = {
     "request": "stopped by you",
     "target error": "the error is at its target",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterable
 from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,6 @@ from verdigris.core.cli.shared import bake_options as option
 from verdigris.core.cli.shared.bake_options import is_up_to_date, show_up_to_date
 from verdigris.core.cli.shared.bake_output import (
     BakeEnding,
-    Recommend,
     json_lines,
     live_line,
     recommend_next,
@@ -38,6 +38,7 @@ from verdigris.core.ladder.mesh.mesh_domain import coverage_weights
 from verdigris.core.ladder.mesh.mesh_surface import load_surface
 from verdigris.core.material.load.mtlx_document import load_document, select_materials
 from verdigris.core.material.load.provenance import file_facts
+from verdigris.core.progress import Event
 
 app = CommandApp()
 
@@ -96,15 +97,13 @@ def bake(
     )
     options = prepared.options
     recommend = recommend_next(options.preset, request, str(options.trainer), len(chosen))
-    _run(prepared, if_changed, as_json, quiet, recommend)
-
-
-def _run(
-    prepared: Prepared, if_changed: bool, as_json: bool, quiet: bool, recommend: Recommend | None
-) -> None:
-    """Bakes, and shows the events. With `if_changed`, a bake that was interrupted continues."""
-    on_terminal = partial(live_line, recommend=recommend)
+    on_terminal = partial(live_line, recommend=recommend, preset=options.preset)
     show = json_lines if as_json else result_only if quiet else on_terminal
+    _run(prepared, if_changed, show)
+
+
+def _run(prepared: Prepared, if_changed: bool, show: Callable[[Iterable[Event]], None]) -> None:
+    """Bakes, and shows the events. With `if_changed`, a bake that was interrupted continues."""
     control = BakeControl()
     ending = BakeEnding(control)
     run = prepared.continued if if_changed else prepared.bake

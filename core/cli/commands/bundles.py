@@ -154,7 +154,7 @@ def versions(
 
 
 def _line(version: Version) -> str:
-    verdict = judge(version.errors)
+    verdict = judge(version.errors, version.preset)
     facts = [
         version.preset,
         f"{version.resolution} x {version.resolution}" if version.resolution else "",
@@ -169,7 +169,7 @@ def _line(version: Version) -> str:
 
 
 def _as_json(version: Version) -> dict[str, object]:
-    verdict = judge(version.errors)
+    verdict = judge(version.errors, version.preset)
     return {
         "name": version.name,
         "folder": str(version.folder),

@@ -113,7 +113,8 @@ def measure(
         **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
         **_baked_figures(opened.manifest.errors),
     }
-    verdict = judge_bake(on_samples, on_sphere, under_sky)
+    preset = str(opened.manifest.source.get("preset", ""))
+    verdict = judge_bake(on_samples, on_sphere, under_sky, preset)
     if as_json:
         judged = {"dots": verdict.dots, "verdict": verdict.text} if verdict else {}
         print(json.dumps({**found, **judged, "warnings": warnings}, indent=2))

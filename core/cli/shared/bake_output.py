@@ -39,6 +39,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
 from verdigris.core.progress import (
+    PHASE_WORDS,
     Checkpointed,
     Event,
     Finished,
@@ -53,8 +54,6 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import NEXT_PRESET, Kind, Recipe
 from verdigris.core.worker.protocol.messages import encode
 
-# The largest error of a place that is printed as a number.
-_MOST_SHARE = 10.0
 # Windows has no SIGHUP.
 _HANG_UP = getattr(signal, "SIGHUP", None)
 # A bake takes up to so many times longer or shorter than another one of this machine shows.
@@ -87,7 +86,9 @@ def result_only(events: Iterable[Event]) -> None:
             print("\n".join(event.results))
 
 
-def live_line(events: Iterable[Event], recommend: Recommend | None = None) -> None:
+def live_line(
+    events: Iterable[Event], recommend: Recommend | None = None, preset: str = ""
+) -> None:
     """Shows progress in one line that is updated, and prints the results at the end. Below the
     first bundle that is not the best possible, prints the recommendation for it."""
     console = Console(stderr=True, highlight=False)
@@ -97,7 +98,7 @@ def live_line(events: Iterable[Event], recommend: Recommend | None = None) -> No
             for note in _notes(event):
                 console.print(note, markup=False, soft_wrap=True)
             if isinstance(event, Phase):
-                phase = event.name
+                phase = PHASE_WORDS.get(event.name, event.name)
                 live.update(Text(f"{phase}…"))
             elif isinstance(event, Metrics):
                 mean = sum(found.log_mae for found in event.samples) / len(event.samples)
@@ -106,7 +107,7 @@ def live_line(events: Iterable[Event], recommend: Recommend | None = None) -> No
                 live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
-                _print_result(event, recommend)
+                _print_result(event, recommend, preset)
 
 
 def _notes(event: Event) -> Iterator[str]:
@@ -136,7 +137,7 @@ def _step_line(event: Step, phase: str, error: str, width: int) -> str:
     return whole if len(whole) < width else learnt + left
 
 
-def _print_result(event: Finished, recommend: Recommend | None) -> None:
+def _print_result(event: Finished, recommend: Recommend | None, preset: str) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
@@ -145,30 +146,18 @@ def _print_result(event: Finished, recommend: Recommend | None) -> None:
         event.results, event.samples, event.pictures, hints, skies, strict=True
     ):
         print(result)
-        verdict = judge_bake(samples, picture, sky)
+        verdict = judge_bake(samples, picture, sky, preset)
         if verdict:
             print(f"  {verdict.line}")
-            if recommend and verdict.dots < MOST_DOTS:
-                # once: materials that share a decoder are baked together
-                line, recommend = recommend(Path(result)), None
-                if line:
-                    print(f"  {line}")
-        print(
-            f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
-            f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
-        )
-        if sky:
-            print(
-                f"  under a sky: error {sky.median:.1%} (9 of 10 places below {sky.p90:.1%}, "
-                f"largest {_share(sky.largest)}), light {sky.bias:+.1%}"
-            )
+        light = f", light {sky.bias:+.1%}" if sky else ""
+        print(f"  sphere {picture.psnr:.1f} dB, visible difference {picture.ldr_flip:.3f}{light}")
         if hint:
             print(f"  {hint}")
-
-
-def _share(error: float) -> str:
-    """An error as a share of the light. Where there is hardly any light, a number means nothing."""
-    return f"{error:.1%}" if error < _MOST_SHARE else f"over {_MOST_SHARE:.0%}"
+        if recommend and verdict and verdict.dots < MOST_DOTS:
+            # once: materials that share a decoder are baked together
+            line, recommend = recommend(Path(result)), None
+            if line:
+                print(f"  {line}")
 
 
 def _clock(seconds: float) -> str:
@@ -298,5 +287,4 @@ def recommendation(
     slowness /= estimate.seconds(done, trainer, None)
     seconds = slowness * estimate.seconds(settings, trainer, None)
     time = format_range(seconds / _SPREAD, seconds * _SPREAD)
-    line = f"--preset {following} takes {time} here, and comes closer"
-    return f"a draft is for a first look: {line}" if preset == "draft" else line
+    return f"next: --preset {following} comes closer, and takes {time} on this machine"

@@ -30,6 +30,16 @@ TARGETS = {"good": 3, "very good": 4, "indistinguishable": MOST_DOTS}
 INDISTINGUISHABLE = "indistinguishable"
 # By the number of dots: a target and a verdict have the same words.
 _WORDS = ("", "Clearly different", "Visibly different", *(name.capitalize() for name in TARGETS))
+# A draft is made to be looked at for a moment: its words are what it is good for.
+DRAFT = "draft"
+_DRAFT_WORDS = (
+    "",
+    "Good for layout and distance; not for close-ups",
+    "Good for layout and distance; not for close-ups",
+    "Good for most views; look twice at close-ups",
+    "Good for close-ups, too",
+    INDISTINGUISHABLE.capitalize(),
+)
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,8 @@ BANDS = (
     Band("ldr_flip", "sphere", FLIP_OF_DOTS[0], FLIP_OF_DOTS[1], 0.025, "", "visible difference"),
     Band("psnr", "sphere", INDISTINGUISHABLE_PSNR, 46.0, 37.0, "dB", "picture of a sphere", True),
     Band("log_mae", "samples", INDISTINGUISHABLE_LOG_MAE, 0.001, 0.003, "", "error of samples"),
-    Band("median", "sky", 0.010, 0.015, 0.040, "%", "light of a median place under a sky"),
-    Band("p90", "sky", 0.040, 0.060, 0.150, "%", "light of nine places in ten under a sky"),
+    Band("median", "sky", 0.010, 0.015, 0.040, "%", "light of a typical place under a sky"),
+    Band("p90", "sky", 0.040, 0.060, 0.150, "%", "light under a sky, except in the worst tenth"),
     Band("bias", "sky", LARGEST_BIAS, 0.015, 0.050, "%", "light gained or lost under a sky"),
 )
 
@@ -119,8 +129,12 @@ class Verdict:
     dots: int
     """The number of dots, 1 to 5."""
     text: str
-    """`Very good; highlights slightly soft`."""
+    """`Very good; highlights slightly soft`, or what a draft is good for."""
     figures: tuple[Judged, ...]
+    is_draft: bool = False
+    """Whether it is graded as a draft: few dots are no failure."""
+    fault: str = ""
+    """The worst fault: `highlights slightly soft`, or nothing."""
 
     @property
     def line(self) -> str:
@@ -128,8 +142,9 @@ class Verdict:
         return f"{'●' * self.dots}{'○' * (MOST_DOTS - self.dots)} {self.text}"
 
 
-def judge(errors: Mapping[str, Mapping[str, Any]] | None) -> Verdict | None:
-    """The verdict on the errors in a bundle's manifest, by table; None without FLIP."""
+def judge(errors: Mapping[str, Mapping[str, Any]] | None, preset: str = "") -> Verdict | None:
+    """The verdict on the errors in a bundle's manifest, by table; None without FLIP. The preset of
+    the bake changes the words, and never the dots."""
     errors = errors or {}
     figures = tuple(
         Judged(band, value)
@@ -147,24 +162,29 @@ def judge(errors: Mapping[str, Mapping[str, Any]] | None) -> Verdict | None:
         dots = max(1, dots - 1)
     elif dots == MOST_DOTS and any(grade > BAND_NAMES.index(CLOSE) for grade in grades.values()):
         dots -= 1
-    return Verdict(dots, _in_words(dots, by_name, grades), figures)
+    fault, is_draft = _worst_fault(dots, by_name, grades), preset == DRAFT
+    plain = f"{_WORDS[dots]}; {fault}" if fault else _WORDS[dots]
+    return Verdict(dots, _DRAFT_WORDS[dots] if is_draft else plain, figures, is_draft, fault)
 
 
-def judge_bake(samples: object, picture: object, sky: object | None) -> Verdict | None:
+def judge_bake(
+    samples: object, picture: object, sky: object | None, preset: str = ""
+) -> Verdict | None:
     """The verdict on measurements of a bake that has just ended."""
     return judge(
         {
             "samples": vars(samples),
             "sphere": vars(picture),
             "sky": vars(sky) if sky is not None else {},
-        }
+        },
+        preset,
     )
 
 
-def _in_words(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int]) -> str:
-    """The dots in words, and the worst fault."""
+def _worst_fault(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int]) -> str:
+    """The worst fault in words; nothing if there is none to see."""
     if dots == MOST_DOTS:
-        return _WORDS[dots]
+        return ""
     bias = figures["bias"].value if "bias" in figures else 0.0
     # highlights are narrow: they change FLIP little, but light and PSNR much
     soft = [("psnr", "highlights {}soft"), ("ldr_flip", "fine detail {}soft")]
@@ -178,8 +198,7 @@ def _in_words(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int
     )
     worst = max((grades.get(name, 0) for name, _ in faults), default=0)
     if worst < BAND_NAMES.index(FAIR):
-        return _WORDS[dots]
+        return ""
     fault = next(text for name, text in faults if grades.get(name, 0) == worst)
     slightly = "slightly " if worst == BAND_NAMES.index(FAIR) else ""
-    fault = fault.format(slightly) if "{}" in fault else slightly + fault
-    return f"{_WORDS[dots]}; {fault}"
+    return fault.format(slightly) if "{}" in fault else slightly + fault

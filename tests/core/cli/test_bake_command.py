@@ -136,14 +136,15 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     code, printed, told = in_process("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
     assert code == 0
     assert CONTROL not in printed + told
-    first, path, verdict, advice, *measures = printed.splitlines()
+    first, path, verdict, figures, hint, advice = printed.splitlines()
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert verdict.count("●") + verdict.count("○") == 5
-    assert advice.startswith("  a draft is for a first look: --preset standard takes ")
-    assert re.search(r" takes (about )?\d+( to \d+)? (s|min) here, and comes closer$", advice)
-    assert "log error" in measures[0] and "under a sky: error" in measures[1]
-    assert "the material is constant" in measures[2]
+    # what to do next is read last
+    expected = r"  next: --preset standard comes closer, and takes (about )?\d+( to \d+)? (s|min)"
+    assert re.fullmatch(expected + " on this machine", advice)
+    assert re.fullmatch(r"  sphere .* dB, visible difference \d\.\d+, light [+-].*%", figures)
+    assert "the material is constant" in hint
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told
     # what is told is not broken where a terminal would end
     assert all("warning" in line or "2x16 at 16" in line for line in told.splitlines())

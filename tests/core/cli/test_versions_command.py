@@ -36,7 +36,7 @@ def listed(bundle, *options):
 def test_versions_are_listed_with_their_verdicts_and_brought_back(bundle):
     code, printed, _ = run_command(["versions", bundle])
     present, before = printed.splitlines()
-    assert not code and present.startswith("* clay  ●●○○○ Visibly different")
+    assert not code and present.startswith("* clay  ●●○○○ Good for layout and distance; not for")
     assert "_final  ●●●●● Indistinguishable  (final, " in before and "9 s" in before
     name = listed(bundle)[1]["name"]
     found = listed(bundle, "--restore", name, "--pin", "clay")

@@ -160,7 +160,16 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
     assert box.text.text() == "Indistinguishable" and not box.attempt.isVisible()
     session.receive("state", state="idle")
     finish(session)
-    assert box.advice.text().startswith("Longer training (standard) would come closer: ")
+    # a draft is graded as a draft, and the filled button is the next step, with its time
+    assert box.text.text() == "Good for close-ups, too"
+    assert box.advice.text().startswith("Next: standard comes closer to the material")
+    assert re.fullmatch(r"Bake standard: .*\d+ (s|min|h)", box.attempt.text())
+    assert box.attempt.objectName() == "primary"
+    session.receive("state", state="idle")
+    finish(session, pictures=[{"psnr": 31.0, "ldr_flip": 0.04}])
+    assert box.text.text() == "Good for layout and distance; not for close-ups"
+    assert box.time.text().startswith("Fine detail soft · Took ")
+    assert box.dots.count == 1 and box.dots.is_draft
 
 
 def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbot, panel, session):
@@ -205,7 +214,7 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     assert steps.tolist() == [500, 1000, 1500, 2500]
     assert errors == pytest.approx(np.log10([0.004, 0.002, 2 / 1500, 0.0012]))
     names = [item.label.format for item in chart._bands if hasattr(item, "label")]
-    assert names == ["training", "fine-tuning"]
+    assert names == ["training", "compressing"]
     view = chart.plot.getPlotItem().vb
     assert view.viewRange()[0] == pytest.approx([0, 2500], abs=60)
     model.state.bake.history._losses[:] = [(20, 1.0, 1.0)]

@@ -152,3 +152,20 @@ def test_the_page_for_artists_has_these_bands():
         shown = [cell.strip() for cell in row.split("|")]
         ends = [getattr(band, name) for name in ("equal", "close", "fair")]
         assert shown == [band.format(end).removeprefix("+") for end in ends], band.name
+
+
+@pytest.mark.parametrize(
+    ("flip", "dots", "text"),
+    [
+        (0.2, 1, "Good for layout and distance; not for close-ups"),
+        (0.03, 2, "Good for layout and distance; not for close-ups"),
+        (0.015, 3, "Good for most views; look twice at close-ups"),
+        (0.008, 4, "Good for close-ups, too"),
+    ],
+)
+def test_a_draft_is_graded_by_what_it_is_good_for_with_the_same_dots(flip, dots, text):
+    errors = {"sphere": {"ldr_flip": flip, "psnr": 30.0}}
+    draft, standard = judge(errors, "draft"), judge(errors, "standard")
+    assert (draft.dots, draft.text, draft.is_draft) == (dots, text, True)
+    assert standard.dots == dots and not standard.is_draft
+    assert draft.fault and standard.text.endswith(f"; {draft.fault}")
