@@ -134,7 +134,10 @@ def by_host(setup):
     words = ["-o", setup.out, "--device", "software", "--force", *given.as_words()]
     words = map(str, [setup.file, *words, "--", *rest.as_words()])
     _, _, options = read_arguments("batch", list(words))
-    bake_scene(FilesHost(setup.file), options, lambda command: run_words(setup, command[4:]))
+    bake_scene(
+        FilesHost(setup.file), options,
+        lambda command: run_words(setup, command[command.index("bake") :]),
+    )  # fmt: skip
 
 
 def by_ladder(setup):
@@ -267,12 +270,12 @@ def test_a_document_of_a_host_is_opened_with_all_that_it_says():
         name="|scene|clay", search=("/textures", "/more"), confined=True, material="clay",
         live=(ROUGH,), payload=CLAY.encode(),
     )  # fmt: skip
-    # notes are for people; the panel has its own choice of live inputs
+    # notes and what can be converted are for people; the panel has its own choice of live inputs
     assert {each.name for each in fields(found)} == {
-        *("name", "text", "material", "search", "notes", "confined", "live")
+        *("name", "text", "material", "search", "notes", "convertible", "confined", "live")
     }
     assert commands.Open.of(found, live=()).live == ()
-    words = _command(Path("clay.mtlx"), None, found, "clay", BatchOptions(), "python")
+    words = _command(Path("clay.mtlx"), None, found, "clay", BatchOptions(), ["python"])
     assert " --confined --search /textures --live " in " ".join(words)
 
 

@@ -219,8 +219,8 @@ def make_own_folder(path: Path) -> None:
         pass
 
 
-def new_log(path: Path) -> IO[bytes]:
-    """A new file in the place of an older one, for the output of a program."""
+def new_file(path: Path) -> IO[bytes]:
+    """A new file in the place of an older one, for a program's output or a copy."""
     with Folder.at(path.parent) as folder:
         folder.remove(path.name)
         return folder.make(path.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.files import make_folders, new_log
+from verdigris.core.base.files import make_folders, new_file
 from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
     package_folder,
@@ -101,7 +101,7 @@ def start_program(command: Sequence[str], log: Path) -> None:
     """Starts a program whose output goes to a log."""
     try:
         make_folders(log.parent)
-        output = new_log(log)
+        output = new_file(log)
     except OSError as failure:
         raise HostError(
             f"{log}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import replace_file
 from verdigris.plugins.common.selftest.scratch import (
     BASE_COLOUR,
     COLOUR_VALUE,
@@ -117,7 +118,7 @@ def make_scene(folder: Path) -> Scratch:
         else:
             left_out[kind] = f"this {of} does not have it, or its plug-in is not loaded"
     referenced = folder / "referenced.ma"
-    referenced.write_text(_HEAD + _shader("cloth", "standardSurface", 4))
+    replace_file(referenced, (_HEAD + _shader("cloth", "standardSurface", 4)).encode())
     found.append(Expected("ref:cloth", _PLAIN))
     try:
         load_plugin("mayaUsdPlugin")
@@ -127,7 +128,7 @@ def make_scene(folder: Path) -> Scratch:
         left_out["USD stage"] = str(failure)
     scene = folder / "scratch.ma"
     head = _HEAD + _REFERENCE.format(file=referenced.as_posix())
-    scene.write_text(head + "".join(text))
+    replace_file(scene, (head + "".join(text)).encode())
     cmds.file(newFile=True, force=True)
     cmds.file(scene.as_posix(), open=True, force=True)
     return Scratch(tuple(found), {"start_painting": NO_WINDOW}, left_out)

@@ -8,12 +8,13 @@ all else is complete.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from verdigris.core.base.json_fields import find_json_file
 
 MARKER = "worker.json"
 FOLDER = "worker"
@@ -85,10 +86,10 @@ def name_of(version: str, tag: str) -> str:
 def read_worker(folder: Path) -> UnpackedWorker | None:
     """The worker in a folder; None if there is none, or an incomplete one."""
     try:
-        found = json.loads((folder / MARKER).read_text("utf-8"))
+        found = find_json_file(folder / MARKER)
         version, tag, packages = (str(found[key]) for key in ("version", "tag", "packages"))
         pythons = tuple(map(str, found.get("pythons", ())))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError, AttributeError):
         return None
     is_its_name = folder.name == name_of(version, tag)
     return UnpackedWorker(folder, version, tag, packages, pythons) if is_its_name else None
@@ -147,9 +148,9 @@ def find_worker(package: Path) -> UnpackedWorker | None:
 def _carried(tree: Path) -> str:
     """The digest of the packages of a tree; empty if it has none."""
     try:
-        found = json.loads((tree / WHEELS / LIST).read_text("utf-8"))
+        found = find_json_file(tree / WHEELS / LIST)
         return digest_of((each["file"], each["sha256"]) for each in found["wheels"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return ""
 
 

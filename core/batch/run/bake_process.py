@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from verdigris.core.base.files import make_own_folder, new_log
+from verdigris.core.base.files import make_own_folder, new_file
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
@@ -250,4 +250,4 @@ def _open_log(log: Path | None) -> IO[bytes]:
     if log is None:
         return Path(os.devnull).open("wb")
     make_own_folder(log.parent)
-    return new_log(log)
+    return new_file(log)

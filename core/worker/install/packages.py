@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process.unpacked_worker import LIST, digest_of, name_of, python_tag
 
 _AGAIN = "unzip the whole archive again, to the same place"
@@ -68,7 +68,7 @@ def read_packages(folder: Path) -> Packages:
     """The list of packages in a folder."""
     file = folder / LIST
     try:
-        found = json.loads(file.read_text("utf-8"))
+        found = find_json(file.read_bytes())
         wheels = tuple(Wheel(**each) for each in found.pop("wheels"))
         return Packages(folder, wheels=wheels, **found)
     except FileNotFoundError:

@@ -22,10 +22,13 @@ from verdigris.core.base.errors import reason
 from verdigris.core.base.files import (
     make_folders,
     make_own_folder,
+    new_file,
+    remove_file,
     remove_folder,
     rename_file,
     replace_file,
 )
+from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.unpacked_worker import (
     MARKER,
     UnpackedWorker,
@@ -109,7 +112,7 @@ def remove_worker(worker: UnpackedWorker) -> bool:
         with (folder / MARKER).open() as held:
             if sys.platform != "win32":
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        (folder / MARKER).unlink()
+        remove_file(folder / MARKER)
     except OSError:
         # start.py holds it
         return False
@@ -157,10 +160,10 @@ def _place_of(name: str) -> str | None:
 def _begun(made: Path, packages: Packages) -> list[str]:
     """The wheels that an interrupted set-up of the same packages has unpacked."""
     try:
-        found = json.loads((made / _DONE).read_text("utf-8"))
+        found = find_json_file(made / _DONE)
         if found["packages"] == packages.digest:
             return [str(each) for each in found["done"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         pass
     remove_folder(made)
     return []
@@ -203,8 +206,8 @@ def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path)
     if "\\" in name or ":" in name or not all(parts) or {".", ".."} & set(parts):
         raise SetUpError(f"{archive.filename} has a file with the name {name!r}: do not use it")
     file = target.joinpath(*parts)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(entry) as packed, file.open("wb") as written:
+    make_folders(file.parent)
+    with archive.open(entry) as packed, new_file(file) as written:
         shutil.copyfileobj(packed, written, 1 << 20)
 
 

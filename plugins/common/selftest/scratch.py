@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from verdigris.core.base.files import replace_file
 from verdigris.core.hosts.host import BASE_COLOR, EMISSION, NORMAL_MAP, OPACITY
 from verdigris.core.hosts.host import METALNESS as METALNESS_MAP
 from verdigris.core.hosts.host import ROUGHNESS as ROUGHNESS_MAP
@@ -99,7 +100,7 @@ def _write_png(file: Path, pixel: Callable[[int, int], bytes]) -> None:
 
     head = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
     parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b""))
-    file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(parts))
+    replace_file(file, b"\x89PNG\r\n\x1a\n" + b"".join(parts))
 
 
 _STAGE = """#usda 1.0
@@ -143,5 +144,6 @@ def write_stage(folder: Path) -> Path:
     """Writes a USD stage with a mesh and the material `staged`."""
     file = folder / "scratch_stage.usda"
     colour, roughness = str(COLOUR_VALUE), str(ROUGHNESS_VALUE)
-    file.write_text(_STAGE.replace("{colour}", colour).replace("{roughness}", roughness))
+    text = _STAGE.replace("{colour}", colour).replace("{roughness}", roughness)
+    replace_file(file, text.encode())
     return file

@@ -15,6 +15,7 @@ from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import make_folders
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
@@ -103,7 +104,7 @@ class _Walk:
         textures = write_images(self._folder).textures
         for number, given in enumerate(({}, textures)):
             bundle = self._folder / f"scratch{number}.vdg"
-            bundle.mkdir(exist_ok=True)
+            make_folders(bundle)
             self._attach(BakedResult(bundle, given), material, of, expected)
         for name, call in _more_calls(host, material).items():
             self._call(name, call, of)

@@ -6,13 +6,13 @@ the artist's scene, and opens that again at the end.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import make_folders, remove_folder
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial, StopsPainting
 from verdigris.core.hosts.probe import probe
 from verdigris.core.hosts.trouble_report import write_selftest
@@ -135,7 +135,7 @@ class WindowCheck:
     def _attach(self, material: HostMaterial) -> Iterator[_Step]:
         window, host = self._window, self._window.host
         bundle = self._folder / "scratch.vdg"
-        bundle.mkdir()
+        make_folders(bundle)
         yield "attach a result", lambda: host.attach(material, BakedResult(bundle))
         yield (
             "the result is noted",
@@ -159,7 +159,7 @@ class WindowCheck:
             report.run("open the scene again", lambda: window.host.open_scene(before))
         else:
             report.run("open an empty scene", window.clear_scene)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_folder(self._folder)
         report.probe = report.run("probe", lambda: probe(window.host))
         failed = [step.name for step in report.steps if step.outcome == FAILED]
         outcome = f"failed at: {', '.join(failed)}" if failed else "passed"

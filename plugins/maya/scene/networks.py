@@ -11,6 +11,7 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import make_folders
 from verdigris.core.hosts.host import HostDocument
 from verdigris.core.hosts.nodes.host_nodes import HostImage, Value
 from verdigris.core.hosts.nodes.library import find_type
@@ -174,7 +175,7 @@ def convert_to_texture(node: str, mesh: str, folder: Path) -> str:
         for own, other in zip(pairs[::2], pairs[1::2], strict=True)
         if _leaf(own).startswith("out")
     ]
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folders(folder)
     image = folder / f"{safe_name(node)}.tif"
     made = cmds.convertSolidTx(
         f"{node}.outColor",

@@ -18,6 +18,7 @@ OWN_TEXT = {
     "core/base/process/worker_environment.py": "the user's own settings",
     "core/baking/bake_request.py": "a key of a cache, written in the same process",
     "core/batch/run/bake_task.py": "a task from the process that started this one",
+    "core/batch/scene/untrusted_stage.py": "a question from the process that started this one",
     "core/batch/scene/scene.py": "a key of a table, written in the same function",
     "core/cli/commands/selftest.py": "the report of a process that this one started",
     "core/material/usd/signatures.py": "a table of the package",
