@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.latents.texels import IndexArray
+from verdigris.core.network.packed_decoder import PackedDecoder
 from verdigris.core.network.spec import NetworkSpec
-from verdigris.core.training.packed_decoder import PackedDecoder
 
 BETA_1 = 0.9
 BETA_2 = 0.999

@@ -25,6 +25,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.processor import find_affinities, pin_thread, single_threaded_blas
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.latents.texels import IndexArray
+from verdigris.core.network.packed_decoder import PackedDecoder
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.settings.schedule import HARD, TrainingSettings
@@ -48,7 +49,6 @@ from verdigris.core.training.optimiser import (
     adam_rate,
     scaled_rate,
 )
-from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.trainer import (
     SampleSource,
     StepReport,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
+from verdigris.core.network.forward_pass import Places
 from verdigris.core.network.latents.texels import IndexArray, corners
 from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, SampleArray
@@ -45,6 +46,11 @@ class PreparedBatch(NamedTuple):
     """(samples)"""
     live: FloatArray
     """(3, points)"""
+
+    @property
+    def places(self) -> Places:
+        """What is evaluated."""
+        return Places(self.indices, self.corner_weights, self.directions, self.cosine, self.live)
 
 
 class BatchPreparation:

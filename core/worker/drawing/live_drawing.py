@@ -19,13 +19,13 @@ import numpy as np
 
 from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.network.forward_pass import ForwardPass, Places
 from verdigris.core.pictures.illumination import few_directions
 from verdigris.core.pictures.quick_light import joined
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
 from verdigris.core.pictures.view import ALL, NEURAL
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
-from verdigris.core.training.numpy.kernel import Kernel
-from verdigris.core.training.numpy.prepared_batch import BatchPreparation, PreparedBatch
+from verdigris.core.training.numpy.prepared_batch import BatchPreparation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +53,6 @@ _TILES = 48, 1024
 _NEW_SIZE = 1.8
 # Points of one evaluation: their data fits into the cache.
 _POINTS = 512
-# The kernel needs a loss, which is not used here.
-_ANY_LOSS = "cbrt_log"
 
 
 def new_renderer(materials: ShownMaterials, view: View, mesh: Mesh | None) -> Renderer:
@@ -279,10 +277,8 @@ class PreparedPlaces:
         self.count, self.directions = len(wi), wi.shape[1]
         self.parts: int = max(1, -(-self.count // _POINTS))
         self._points = -(-self.count // self.parts)
-        self._kernel = Kernel(
-            spec, layout, _ANY_LOSS, max(1, self._points) * self.directions, self.directions
-        )
-        self._prepared: list[PreparedBatch] = []
+        self._kernel = ForwardPass(spec, max(1, self._points) * self.directions, self.directions)
+        self._prepared: list[Places] = []
         batch = np.zeros((self._points, self.directions), TRAINING_SAMPLE)
         batch["level"] = min(level, layout.levels - 1)
         for number in range(self.parts if self.count else 0):
@@ -296,7 +292,7 @@ class PreparedPlaces:
             preparation = BatchPreparation(layout, batch.size, self.directions)
             preparation.load(0, batch.reshape(-1))
             preparation.prepare()
-            self._prepared.append(preparation.batch())
+            self._prepared.append(preparation.batch().places)
 
     def part_of(self, place: int) -> int:
         return place // self._points

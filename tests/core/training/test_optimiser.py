@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.packed_decoder import PackedDecoder
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 from verdigris.core.training.optimiser import (
     BASIS_STEPS,
@@ -16,7 +17,6 @@ from verdigris.core.training.optimiser import (
     rotate_basis,
     square_side,
 )
-from verdigris.core.training.packed_decoder import PackedDecoder
 
 SMALL = NetworkSpec(hidden_width=16)
 

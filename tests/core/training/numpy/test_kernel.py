@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from verdigris.core.network import activations
+from verdigris.core.network.forward_pass import activate
 from verdigris.core.network.numpy_mlp import loss_and_gradients
+from verdigris.core.network.packed_decoder import PackedDecoder
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, NetworkSpec
-from verdigris.core.training.numpy.kernel import Kernel, activate
+from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import BatchPreparation
-from verdigris.core.training.packed_decoder import PackedDecoder
 
 from ..random_samples import LAYOUT, random_batch, random_parameters
 
