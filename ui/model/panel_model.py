@@ -302,6 +302,7 @@ class PanelModel:
         state, scene = self.state, self.scene
         state.bake.clear()
         state.pictures.clear_errors()
+        state.pictures.drop_neural()
         state.notices.clear()
         if not state.choices.folder and self.host.scene_file() is None:
             text = (

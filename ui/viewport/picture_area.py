@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter, QPalette, QPen
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from verdigris.core.pictures.view import NEURAL, PIXELATED_FROM, REFERENCE
@@ -29,6 +29,9 @@ PARTS = ("reference", "neural", "heat")
 MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
 _GAP = 4
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
+# Milliseconds between pictures of the shimmer, and the number of them from edge to edge.
+_SHIMMER_INTERVAL, _SHIMMER_STEPS = 100, 20
+_LEARNING = "Learning: the neural material appears in a few seconds"
 # Pixels between the edge of a picture and its label.
 _LABEL_MARGIN = 10
 
@@ -69,13 +72,14 @@ class PictureArea(QWidget):
         """The difference at the end of the scale."""
         self.layers: list[Callable[[QPainter, str, QRectF], None]] = []
         """Drawn over each picture, below its label: the painter, the part, and its place."""
+        self._shimmer = 0
+        self._shimmer_timer = QTimer(self)
+        self._shimmer_timer.setInterval(_SHIMMER_INTERVAL)
+        self._shimmer_timer.timeout.connect(self._move_shimmer)
         bind(self, model.state.pictures.changed, self.show_pictures)
-        for signal in (
-            model.state.view_changed,
-            model.state.report_changed,
-            model.link.state_changed,
-        ):
+        for signal in (model.state.view_changed, model.state.report_changed):
             bind(self, signal, self.update)
+        bind(self, model.link.state_changed, self._follow_state)
 
     def show_pictures(self) -> None:
         images = {}
@@ -99,7 +103,7 @@ class PictureArea(QWidget):
                     found = (key, image_of(picture.pixels))
             images[part] = found
         self._images = images
-        self.update()
+        self._follow_state()
 
     def cells(self) -> list[tuple[str, QRectF]]:
         """The parts to draw and their places."""
@@ -120,6 +124,8 @@ class PictureArea(QWidget):
             self._draw(painter, part, cell)
             if self.is_wiped:
                 self._draw_wiped(painter, cell)
+            if self.is_learning:
+                self._draw_shimmer(painter, part, cell)
             self._draw_layers(painter, part, cell)
             if self.is_wiped:
                 self._label_wiped(painter, cell)
@@ -157,6 +163,44 @@ class PictureArea(QWidget):
             return f"refining, {min(each.sharp for each in found):.0%}"
         refined = min((each.refined for each in found), default=1.0)
         return f"smoothing, {refined:.0%}" if refined < 1 else ""
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether a network trains that has not learnt anything to look at yet."""
+        return self._model.link.state == TRAINING and not self._has_neural
+
+    @property
+    def _has_neural(self) -> bool:
+        return "neural" in self._images
+
+    def _follow_state(self) -> None:
+        if self.is_learning != self._shimmer_timer.isActive():
+            self._shimmer = 0
+            (self._shimmer_timer.start if self.is_learning else self._shimmer_timer.stop)()
+        self.update()
+
+    def _move_shimmer(self) -> None:
+        self._shimmer = (self._shimmer + 1) % _SHIMMER_STEPS
+        self.update()
+
+    def _draw_shimmer(self, painter: QPainter, part: str, cell: QRectF) -> None:
+        """A light that moves over the reference, where the neural material will be."""
+        if part == "reference" and not self.is_wiped:
+            return
+        place = QRectF(cell)
+        if self.is_wiped:
+            place.setLeft(cell.left() + self.wipe * cell.width())
+        if part != "reference" and "reference" in self._images:
+            self._draw(painter, "reference", cell)
+        painter.fillRect(place, QColor(0, 0, 0, 70))
+        middle = place.left() + (self._shimmer / _SHIMMER_STEPS * 1.6 - 0.3) * place.width()
+        band = QLinearGradient(middle - 0.3 * place.width(), 0, middle + 0.3 * place.width(), 0)
+        for at, strength in ((0.0, 0), (0.5, 70), (1.0, 0)):
+            band.setColorAt(at, QColor(255, 255, 255, strength))
+        painter.fillRect(place, band)
+        if part != "heat":
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            self._write(painter, _LEARNING, place, flags)
 
     def _draw_badge(self, painter: QPainter) -> None:
         text = self.badge()

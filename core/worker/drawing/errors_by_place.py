@@ -41,6 +41,8 @@ class RollingErrors:
         self._next = 0
         self._places: PreparedPlaces | None = None
         self._is_whole = False
+        self.latest: float | None = None
+        """The relative error of the part that was updated last."""
         # Sums of errors, by the first sample of a part.
         self._of_parts: dict[int, NDArray[np.float64]] = {}
 
@@ -88,6 +90,7 @@ class RollingErrors:
         """Measures a part: measuring all samples would cost as much as predicting some."""
         response = self._held_out.response[start:end]
         found = measure_samples(self._prediction[start:end], response)
+        self.latest = float(found.relative_l1)
         energy = max(float(response.sum(dtype=np.float64)), RELATIVE_EPSILON)
         count = end - start
         self._of_parts[start] = np.array(

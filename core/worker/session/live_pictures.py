@@ -49,6 +49,10 @@ _OF_A_VIEW = 0.5
 _ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
 _PERIOD = 1.8
+# A student is shown once its relative error is below this: half of the light is where it belongs.
+# Before, its picture says nothing, and looks like a fault. One that does not learn is shown after
+# so many seconds.
+_LEARNT, _LONGEST_WAIT = 0.5, 10.0
 # Live pictures of a view before more of its reference is drawn.
 _BEFORE_REFERENCE = 2
 # Seconds of drawing the reference for each second of live pictures, until it is whole.
@@ -82,8 +86,8 @@ class LivePictures:
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._begun = self._owed = self._free = 0.0
-        self._is_training = False
+        self._begun = self._owed = self._free = self._seen_first = 0.0
+        self._is_training = self._is_shown = False
         self._post(Picture(self._materials.texture(), TEXTURE, view.number, 0, 1.0))
         self._post_places()
         self._send()
@@ -101,16 +105,25 @@ class LivePictures:
     @property
     def must_compile(self) -> bool:
         """Whether the next part of a picture is the first one under an environment."""
-        return not self._is_training and self._renderer.must_compile(self._student)
+        return not self._is_training and self._renderer.must_compile(self._visible)
 
     @property
     def has_student(self) -> bool:
         return self._student is not None
 
     @property
+    def shows_student(self) -> bool:
+        """Whether the student is drawn: not before it has learnt something."""
+        return self._visible is not None
+
+    @property
+    def _visible(self) -> Student | LiveNetwork | None:
+        return self._student if self._is_shown else None
+
+    @property
     def is_complete(self) -> bool:
         """Whether all pixels are drawn in full size."""
-        return self._renderer.is_complete(self._student)
+        return self._renderer.is_complete(self._visible)
 
     def show(self, shown: ShownBundle, against: ShownBundle | None) -> None:
         """Shows a bundle's student, beside the material or beside another one."""
@@ -119,7 +132,7 @@ class LivePictures:
         self._materials.inputs_of = {
             id(each.student): each.live for each in (shown, against) if each is not None
         }
-        self._student = student
+        self._student, self._is_shown = student, True
         self._forget_network()
         self._compare_with(against.student if against else self._teacher, resolution)
         self._renderer.expect(has_neural=True)
@@ -131,6 +144,7 @@ class LivePictures:
         """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
+        self._is_shown = False
         self._renderer.expect(has_neural=False)
         self._forget_network()
         self._compare_with(self._teacher, job.settings.resolution)
@@ -156,7 +170,7 @@ class LivePictures:
         """Ends a bake; its last pictures stay."""
         self._renderer.expect(has_neural=False)
         self._job = self._student = self._errors = None
-        self._is_training = False
+        self._is_training = self._is_shown = False
 
     def look(self, view: SetView, is_new: bool = False) -> None:
         """Shows another view, with a first picture at once. `is_new`: the mesh was replaced."""
@@ -168,13 +182,13 @@ class LivePictures:
             self._live.forget()
         else:
             self._live.expose(self._renderer.tone)
-        if self._student is not None:
+        if self._visible is not None:
             if self._is_training:
                 self._free = _OF_A_VIEW if is_redrawn else self._free
                 self._learn_again()
-                self._post_all(self._live.draw_at_once(self._student))
+                self._post_all(self._live.draw_at_once(self._visible))
             else:
-                self._renderer.draw_neural(self._student)
+                self._renderer.draw_neural(self._visible)
         self._post_places()
         self._send()
         self._charge_request(begun)
@@ -203,19 +217,17 @@ class LivePictures:
         if run.learner.stage is not self._stage:
             # textures of another size
             self._stage, self._student, self._errors = run.learner.stage, None, None
+            self._is_shown = False
             self._forget_network()
         if self._student is None:
             if self._is_numpy(run):
                 # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
-            student = self._learn(run)
-            self._renderer.expect(has_neural=True)
-            # twice, because the first one compiles
-            for _ in range(2):
-                self._post_all(self._live.draw_at_once(student))
-            if self._is_numpy(run):
-                self._look_at_errors(run)
+            self._learn(run)
+            self._seen_first = time.perf_counter()
             self._budget.start()
+        if not self._is_shown:
+            self._show_once_learnt(run)
             return
         if self._is_numpy(run) and self._error_budget.allows(_ERROR_DEBT):
             self._error_budget.charge(self._timed(self._look_at_errors, run))
@@ -232,6 +244,31 @@ class LivePictures:
             else:
                 break
 
+    def _show_once_learnt(self, run: Run) -> None:
+        """Begins to show the student if it has learnt something; until then, the reference becomes
+        sharper."""
+        if not self._has_learnt(run):
+            while self._budget.is_left and not self._renderer.is_reference_whole:
+                self._charge(self._advance_reference)
+            return
+        student, self._is_shown = self._learn(run), True
+        self._renderer.expect(has_neural=True)
+        # twice, because the first one compiles
+        for _ in range(2):
+            self._post_all(self._live.draw_at_once(student))
+        self._budget.start()
+
+    def _has_learnt(self, run: Run) -> bool:
+        waited = time.perf_counter() - self._seen_first
+        if not run.held_out or waited > _LONGEST_WAIT:
+            return True
+        if not self._error_budget.allows(_ERROR_DEBT):
+            return False
+        self._learn(run)
+        self._error_budget.charge(self._timed(self._look_at_errors, run))
+        found = self._errors.latest if self._errors is not None else None
+        return found is not None and found < _LEARNT
+
     def rest(self) -> None:
         """Training is paused or over: pictures are drawn in full size."""
         self._renderer.forget_neural()
@@ -243,6 +280,8 @@ class LivePictures:
         run = self._job.run if self._job else None
         if run is not None and run.learner.student is not None:
             self._student = run.learner.student
+        self._is_shown = self._student is not None
+        self._renderer.expect(self._is_shown)
         self.rest()
         if is_last:
             self._job = None
@@ -251,7 +290,7 @@ class LivePictures:
         """Draws missing parts for a moment while nothing trains."""
         until = time.perf_counter() + _SLICE
         while time.perf_counter() < until and not self.is_complete:
-            self._renderer.complete(self._student)
+            self._renderer.complete(self._visible)
         if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
             self._send()
 
@@ -318,7 +357,7 @@ class LivePictures:
         return student
 
     def _send(self) -> None:
-        self._post_all(self._renderer.news(self._student))
+        self._post_all(self._renderer.news(self._visible))
         self._sent = time.perf_counter()
 
     def _post_all(self, pictures: list[Shown]) -> None:

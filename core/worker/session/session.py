@@ -354,9 +354,9 @@ class Session:
 
     def _follow(self, show: LivePictures) -> None:
         """Draws the student in training."""
-        is_first = not show.has_student
+        is_first = not show.shows_student
         show.follow()
-        if is_first and show.has_student:
+        if is_first and show.shows_student:
             # the code that draws the student is compiled now
             self._enter(worker_events.TRAINING)
 
