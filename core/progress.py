@@ -153,7 +153,7 @@ class SizeChosen(Event):
         if self.images_bytes:
             limit += (
                 f", and more than the {format_bytes(self.images_bytes)} of the images, "
-                "block-compressed, because fewer would be visible (--bytes sets a limit)"
+                "block-compressed, because fewer would be visible (a limit of bytes prevents that)"
             )
         rest = f"; {', '.join(others)}" if others else ""
         texels = _in_texels(self.width, self.height, self.channels)

@@ -374,7 +374,7 @@ def found_in(values):
         ({"time_limit": 0}, "rules[0].time_limit is 0: it must be a number above 0"),
         ({"target": "fine"}, "rules[0]: target 'fine' is not known: use one of good"),
         ({"trainer": "abacus"}, "rules[0]: trainer 'abacus' is not known: use one of tensor"),
-        ({"live": "wetness"}, "rules[0]: --live wetness: use NAME=LOW..HIGH"),
+        ({"live": "wetness"}, "rules[0]: live input 'wetness': use NAME=LOW..HIGH"),
         ({"resume": 1}, "rules[0].resume is 1: it must be true or false"),
     ],
 )

@@ -58,5 +58,5 @@ class LadderRequest:
         if self.changes.get("texture_format") == BC7_FORMAT and not self.has_ktx:
             raise SettingsError(
                 "texture_format is 'bc7' without KTX 2.0 files, which hold the blocks: "
-                "leave out --no-ktx"
+                "write them, too"
             )

@@ -155,7 +155,7 @@ class Device:
         except RuntimeError as failure:
             raise DeviceError(
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
-                "compiler unable to take this graph; try another with --device"
+                "compiler unable to take this graph; try another device"
             ) from failure
 
     def submit(self, encoder: slangpy.CommandEncoder) -> int:

@@ -56,7 +56,8 @@ class FilesHost:
 
     def start_selftest(self, report: Path) -> None:
         raise HostError(
-            "plain files have no application to test: name one with `verdigris selftest --host`"
+            "plain files have no application to test: start the self-test in Maya, Houdini or "
+            "Blender"
         )
 
     def scene_file(self) -> Path | None:
@@ -74,7 +75,7 @@ class FilesHost:
     def open_scene(self, path: Path) -> None:
         from verdigris.core.material.load.mtlx_document import load_document
 
-        self._loaded = load_document(path, self._search, self._confined)
+        self._loaded = load_document(path, self._search, self._confined, has_options=False)
         self._file = path
 
     def save_scene(self) -> None:
@@ -137,7 +138,7 @@ class FilesHost:
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
         raise HostError(
             f"{mesh}: plain files have no brush to paint {weight_set!r}: paint in the panel, or "
-            "give an image of weights with --importance"
+            "import an image of weights"
         )
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:

@@ -120,7 +120,7 @@ def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera 
         return mesh_gbuffer(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
     if kind == "mesh":
         if mesh is None:
-            raise SettingsError("the shape 'mesh' needs a mesh file: name it with --mesh")
+            raise SettingsError("the shape 'mesh' needs a mesh file: name one")
         return mesh_gbuffer(mesh, size, camera)
     raise SettingsError(f"shape {kind!r} is not known: choose one of {', '.join(ALL_SHAPES)}")
 

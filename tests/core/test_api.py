@@ -144,7 +144,7 @@ A_PATH, A_TEXT = "use a path, as a text or a pathlib.Path", "use a text"
         ({"device": 3}, "device 3 is not known: choose one of auto, "),
         ({"control": "stop"}, "control is 'stop': use a BakeControl"),
         ({"live": 3}, f"live is 3: {A_TEXT}"),
-        ({"live": "wetness"}, "--live wetness: use NAME=LOW..HIGH"),
+        ({"live": "wetness"}, "live input 'wetness': use NAME=LOW..HIGH"),
         ({"draw": "x"}, "draw is 'x': use a table, such as {'pairs': 2}"),
         ({"documents": None}, "None: is not an open document: load() it first"),
         ({"documents": 3}, "3: is not an open document: load() it first"),

@@ -257,7 +257,7 @@ def test_a_plug_in_that_is_read_only_or_on_a_network_gets_its_worker_with_the_us
     (tmp_path / "data").rename(tmp_path / "older")
     (tmp_path / "data").write_text("")
     text = run(tree)[-1]["text"]
-    assert "cannot be written" in text and "--into FOLDER" in text
+    assert "cannot be written" in text and "VERDIGRIS_WORKERS" in text
     into = tmp_path / "elsewhere"
     assert run(tree, VERDIGRIS_WORKERS=str(into))[-1]["worker"] == str(into / WORKER)
     assert run(tree, "--into", str(into))[-1]["worker"] == str(into / WORKER)
@@ -355,5 +355,7 @@ def test_a_disk_that_fills_up_meanwhile_is_named(packages, monkeypatch, tmp_path
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(unpack.shutil, "copyfileobj", full)
-    with pytest.raises(listed.SetUpError, match="the disk is full: free space, or choose another"):
+    with pytest.raises(
+        listed.SetUpError, match="the disk is full: free space, or name a folder on another"
+    ):
         unpack.unpack(packages, tmp_path, quietly, lambda _: None)

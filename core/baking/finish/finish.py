@@ -174,4 +174,4 @@ def _kept(run: Run) -> str:
     path = run.saved.find_file()
     if path is None:
         return "there is no checkpoint of this bake"
-    return f"{path} is its checkpoint of step {run.saved.step}: continue from it with --resume"
+    return f"{path} is its checkpoint of step {run.saved.step}: resume the bake to continue from it"

@@ -79,7 +79,7 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
     if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
         yield Warning(
             f"{name}: the result reflects {100 * found:.2g}% of the light, and the material "
-            f"{100 * wanted:.2g}%: train longer or with another --seed; if the material is nearly "
+            f"{100 * wanted:.2g}%: train longer or with another seed; if the material is nearly "
             "a mirror, make it rougher"
         )
 
@@ -95,7 +95,7 @@ def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
     if skipped > _MOST_SKIPPED * steps:
         yield Warning(
             f"{skipped} of {steps} steps were skipped because their gradients were not finite: "
-            "the result may be worse; bake again with another --seed"
+            "the result may be worse; bake again with another seed"
         )
 
 
@@ -106,7 +106,7 @@ def risen_loss(watch: LossWatch) -> Iterator[Warning]:
     if largest > _MOST_RISE:
         yield Warning(
             f"the loss rose to {largest:.3g} times its lowest value: training diverged for a "
-            "while, and the result is worse; bake again with another --seed"
+            "while, and the result is worse; bake again with another seed"
         )
 
 

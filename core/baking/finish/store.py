@@ -70,7 +70,7 @@ def report_rounding(run: Run) -> Generator[Event, None, NDArray[Any]]:
             yield Warning(
                 f"{name}: storing latents as {run.settings.latent_format} raised the log error "
                 f"by {100 * (after / before - 1):.0f}%, from {before:.4f} to {after:.4f}: use "
-                f"--set latent_format={_LARGER[run.settings.latent_format]}, at a larger size"
+                f"latent_format={_LARGER[run.settings.latent_format]}, at a larger size"
             )
     return stored.decoder
 

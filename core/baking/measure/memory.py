@@ -113,7 +113,7 @@ def check_memory(
     found = _largest_batch(settings, fits)
     if found:
         raise SettingsError(f"batch {settings.batch} {why}: the largest that fits is {found}")
-    raise SettingsError(f"{what} {why}: no resolution fits, so choose another --device")
+    raise SettingsError(f"{what} {why}: no resolution fits, so choose another device")
 
 
 def _shortage(

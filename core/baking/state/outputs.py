@@ -71,7 +71,7 @@ def _check_paths(paths: Sequence[Path], state: Path) -> None:
         check_replaceable(path, FORMAT)
     if state.is_dir():
         raise SettingsError(
-            f"{state}: is a folder where the checkpoint goes: move it or choose another --name"
+            f"{state}: is a folder where the checkpoint goes: move it or choose another name"
         )
 
 
@@ -101,7 +101,7 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
         if length > LONGEST_NAME:
             raise SettingsError(
                 f"the name {path.stem!r} has {length} bytes: choose one with at most "
-                f"{LONGEST_NAME} with --name, or give the material a shorter one"
+                f"{LONGEST_NAME}, or give the material a shorter one"
             )
 
 

@@ -185,7 +185,7 @@ def largest_that_fit(
         if _ratio(each) <= _LARGEST_RATIO and fits(each) and not could_double(each)
     ]
     if not found:
-        raise SettingsError("no texture is small enough: allow more --bytes")
+        raise SettingsError("no texture is small enough: allow more bytes")
     return sorted(found, key=lambda each: (-each.channels, _ratio(each)))
 
 

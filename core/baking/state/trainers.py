@@ -155,9 +155,9 @@ def _device_error(run: Run, failure: BaseException) -> DeviceError:
     remedy = (
         "there is no checkpoint yet: start the bake again"
         if step is None
-        else f"the checkpoint of step {step} is complete: continue from it with --resume"
+        else f"the checkpoint of step {step} is complete: resume the bake to continue from it"
     )
     return DeviceError(
         f"{run.teachers[0].device}: the device failed at step {run.reported_step} ({failure}); "
-        f"{remedy}, or choose another --device"
+        f"{remedy}, or choose another device"
     )

@@ -259,5 +259,5 @@ def time_dispatch(
         # some drivers return zeros
         elapsed = end - begin if 0 < end - begin < elapsed else elapsed
     if elapsed <= 0:
-        raise DeviceError(f"{device}: its clock does not advance: use another device with --device")
+        raise DeviceError(f"{device}: its clock does not advance: use another device")
     return elapsed

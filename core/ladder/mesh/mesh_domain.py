@@ -40,14 +40,14 @@ def mesh_points(
     if not surface.reports[chosen].tiles:
         raise MeshError(
             f"{surface.name}: no triangle has an area in the uv set {chosen!r}: unwrap it, or name "
-            "another set with --uv"
+            "another set"
         )
     if surface.reports[chosen].tiles != ((0, 0),):
         tiles = Tiles.around(surface.reports[chosen].tiles)
         if tiles.side > MOST_ALONG_A_SIDE:
             raise MeshError(
                 f"{surface.name}: the uv set {chosen!r} covers {tiles.side} unit squares a side, "
-                f"but an atlas at most {MOST_ALONG_A_SIDE}: name another set with --uv"
+                f"but an atlas at most {MOST_ALONG_A_SIDE}: name another set"
             )
         uv = tiles.to_atlas(uv)
         # a texel must not lie in two tiles

@@ -154,7 +154,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 NOT_ON_A_SAMPLE = "a flat sample has no properties: the node returns its default, or zero"
 _PAINT = "a flat sample has no painted colour: the node returns white"
 _TIME = "fixed at frame 1"
-_PLACE = "without --mesh the position is that on a flat unit square: patterns follow uv"
+_PLACE = "without a mesh the position is that on a flat unit square: patterns follow uv"
 _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
 EMISSION_BY_VIEW = Part(
     "emission by view",

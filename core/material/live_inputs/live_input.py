@@ -155,13 +155,13 @@ def parse_wanted(text: str) -> WantedInput:
     """Parses a request such as `wetness=0..1`, `age=0..10@2:4` or `tint=1,1,1..1,.5,0`."""
     found = _WANTED.fullmatch(text.strip())
     if found is None:
-        raise SettingsError(f"--live {text}: {_FORM}")
+        raise SettingsError(f"live input {text!r}: {_FORM}")
     try:
         low, high = (tuple(map(float, found[name].split(","))) for name in ("low", "high"))
         default = None if found["default"] is None else float(found["default"])
         density = int(found["density"] or 1)
     except ValueError:
-        raise SettingsError(f"--live {text}: {_FORM}") from None
+        raise SettingsError(f"live input {text!r}: {_FORM}") from None
     return WantedInput(found["name"].strip(), low, high, default, density)
 
 
@@ -171,7 +171,7 @@ def parse_all_wanted(texts: Sequence[str]) -> tuple[WantedInput, ...]:
     names = [each.name for each in wanted]
     for name in names:
         if names.count(name) > 1:
-            raise SettingsError(f"--live {name} is given twice: leave one out")
+            raise SettingsError(f"the live input {name} is given twice: leave one out")
     if len(wanted) > MOST_LIVE_INPUTS:
         raise SettingsError(
             f"{len(wanted)} live inputs ({', '.join(names)}): use at most {MOST_LIVE_INPUTS}"

@@ -145,8 +145,7 @@ class Document:
             return found
         if len(self.materials) > 1:
             raise DocumentError(
-                f"{self.name}: has {len(self.materials)} materials, {listed}: name one with "
-                "--material"
+                f"{self.name}: has {len(self.materials)} materials, {listed}: name one of them"
             )
         return self.materials[0]
 

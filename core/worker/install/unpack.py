@@ -31,6 +31,7 @@ from verdigris.core.base.files import (
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.process.unpacked_worker import (
     MARKER,
+    PLACES_VARIABLE,
     UnpackedWorker,
     name_of,
     read_worker,
@@ -214,12 +215,18 @@ def _unpack_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path)
 def describe_full(failure: OSError, folder: Path) -> str:
     """Why a folder cannot be written, with the remedy."""
     if failure.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{folder}: {reason(failure)}: free space, or choose another disk with --into FOLDER"
+        return (
+            f"{folder}: {reason(failure)}: free space, or name a folder on another disk in the "
+            f"variable {PLACES_VARIABLE}"
+        )
     if failure.errno == errno.ENAMETOOLONG:
-        return f"{folder}: its path is too long: choose a shorter folder with --into FOLDER"
+        return (
+            f"{folder}: its path is too long: name a shorter folder in the variable "
+            f"{PLACES_VARIABLE}"
+        )
     return (
-        f"{folder} cannot be written ({reason(failure)}): allow it, or choose another folder with "
-        "--into FOLDER, and name this in the variable VERDIGRIS_WORKERS"
+        f"{folder} cannot be written ({reason(failure)}): allow it, or name another folder in the "
+        f"variable {PLACES_VARIABLE}"
     )
 
 
@@ -231,8 +238,8 @@ def why_too_long(packages: Packages, place: Path) -> str:
         return ""
     return (
         f"{final} is too long for Windows: with the packages' own names, paths have {length} "
-        f"characters, and {LONGEST_PATH} are allowed: choose a shorter folder with --into FOLDER, "
-        "such as C:\\verdigris, and name it in the variable VERDIGRIS_WORKERS"
+        f"characters, and {LONGEST_PATH} are allowed: name a shorter folder, such as "
+        f"C:\\verdigris, in the variable {PLACES_VARIABLE}"
     )
 
 
@@ -246,8 +253,8 @@ def _require_space(packages: Packages, place: Path, done: set[str]) -> None:
     if free < left + _RESERVE:
         raise SetUpError(
             f"{place} has {free / 1e6:.0f} MB of free space, and the worker needs "
-            f"{(left + _RESERVE) / 1e6:.0f} MB: free space, or choose another disk with --into "
-            "FOLDER"
+            f"{(left + _RESERVE) / 1e6:.0f} MB: free space, or name a folder on another "
+            f"disk in the variable {PLACES_VARIABLE}"
         )
 
 

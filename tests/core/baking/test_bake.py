@@ -412,8 +412,8 @@ def test_a_result_that_cannot_be_written_is_told_with_the_checkpoint_that_is_the
                 kept = event.step
             disk.is_full = isinstance(event, Phase) and event.name == "measuring"
     assert str(caught.value).endswith(
-        f"; {tmp_path / 'out.bake.npz'} is its checkpoint of step {kept}: continue from it with "
-        "--resume"
+        f"; {tmp_path / 'out.bake.npz'} is its checkpoint of step {kept}: resume the bake to "
+        "continue from it"
     )
     assert checkpoint.load(tmp_path / "out.bake.npz").facts["step"] == kept
 

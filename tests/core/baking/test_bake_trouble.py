@@ -465,7 +465,7 @@ def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(
     message = str(failure.value)
     assert "device lost" in message
     assert f"the checkpoint of step {written[-1]} is complete" in message
-    assert "--resume" in message
+    assert "resume the bake" in message
     resumed = run([clay], tmp_path / "lost", resume=True)
     assert resumed[0].step == written[-1]
     assert_same(baked(tmp_path / "lost"), baked(whole_clay))

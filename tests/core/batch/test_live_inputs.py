@@ -108,7 +108,7 @@ def test_materials_that_share_a_decoder_have_as_many(props, tmp_path):
 @pytest.mark.parametrize(
     ("live", "told"),
     [
-        ("wetness", r"rules\[0\]: --live wetness: use NAME=LOW..HIGH"),
+        ("wetness", r"rules\[0\]: live input 'wetness': use NAME=LOW..HIGH"),
         ([ROUGH, ROUGH], "specular_roughness is given twice"),
         (3, "it must be a text, or a list of texts"),
     ],

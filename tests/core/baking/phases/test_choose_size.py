@@ -156,7 +156,7 @@ def test_a_choice_says_when_the_bundle_is_larger_than_the_images_that_it_replace
     assert choice.text == (
         "texture of 512 x 512 texels, 707 KB (log error 0.1250), at most 0.0010 is the target, "
         "and more than the 524 KB of the images, block-compressed, because fewer would be "
-        "visible (--bytes sets a limit); 512 x 512 texels of 4 latents: 0.2500"
+        "visible (a limit of bytes prevents that); 512 x 512 texels of 4 latents: 0.2500"
     )
     assert "images" not in replace(choice, images_bytes=0).text
 

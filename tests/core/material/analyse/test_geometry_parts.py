@@ -48,7 +48,7 @@ def test_patterns_in_space_are_reported_whether_they_are_given_places_or_not():
     parts = report(with_surface(base, given, place)).parts
     [reported] = [part.how for part in parts if part.name == "place in space"]
     # no bake takes a mesh
-    assert "without --mesh the position is that on a flat unit square" in reported
+    assert "without a mesh the position is that on a flat unit square" in reported
     flat = noise.format("").replace("noise3d", "noise2d")
     assert "place in space" not in fates(with_surface(base, flat))
 

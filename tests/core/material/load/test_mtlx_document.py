@@ -21,7 +21,7 @@ def test_a_single_material_needs_no_name():
 
 def test_several_materials_without_a_name_are_an_error_that_lists_them():
     text = document(standard_surface(), material(name="gold"), material(name="lead"))
-    with pytest.raises(DocumentError, match=r"2 materials, gold, lead: name one with --material"):
+    with pytest.raises(DocumentError, match=r"2 materials, gold, lead: name one of them"):
         parse_document(text).require_material()
     assert parse_document(text).require_material("lead").name == "lead"
 
