@@ -50,6 +50,7 @@ def import_all(host: str, tree: Path) -> list:
 
 def open_panel(host: str, tree: Path, picture: str) -> int:
     """Opens the panel of an adapter and draws it. Returns its number of colours."""
+    import shiboken6
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
@@ -69,6 +70,8 @@ def open_panel(host: str, tree: Path, picture: str) -> int:
     if picture and not drawn.save(picture):
         raise SystemExit(f"{picture} cannot be written")
     panel.shutdown()
+    # as an application closes it: Qt 6.5 crashes if Python frees a panel after the application
+    shiboken6.delete(panel)
     origin = sys.modules["verdigris.ui.panel"].__file__
     if str(tree) not in origin:
         raise SystemExit(f"the panel is that of {origin}, not of {tree}")
