@@ -132,6 +132,10 @@ class Folder:
         held = Path(f"/proc/self/fd/{self._handle}")
         return held if self._handle is not None and held.exists() else self.path
 
+    def touch(self) -> None:
+        """Gives the folder itself the present time, whatever its name leads to now."""
+        os.utime(self.path if self._handle is None else self._handle)
+
     def names(self) -> list[str]:
         """What is in the folder, in no order."""
         return os.listdir(self._handle or self.path)  # noqa: PTH208 - as above

@@ -236,9 +236,10 @@ class History:
             )
         with self._changing(), self._opened() as own, own.folder(TRASH_FOLDER, makes=True) as trash:
             target = _free_name(trash.path, version.name)
-            own.rename(version.folder.name, target.name, to=trash)
             # the trash is cleared in the order of deletion
-            os.utime(target)
+            with own.folder(version.folder.name) as deleted:
+                deleted.touch()
+            own.rename(version.folder.name, target.name, to=trash)
             for folder in self.trash()[_KEPT_IN_TRASH:]:
                 trash.remove_tree(folder.name, MANIFEST_FILE)
         return target

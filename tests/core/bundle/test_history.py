@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.files import Folder
 from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
@@ -204,6 +205,27 @@ def test_what_lies_in_the_way_of_the_trash_is_named_or_passed(tmp_path):
     (trash / version.folder.name).symlink_to(tmp_path / "gone")
     assert history.delete(version).name == f"{version.name}-2.vdg"
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_file_that_takes_the_place_of_a_deleted_version_keeps_its_time(tmp_path, monkeypatch):
+    path, theirs = tmp_path / "copper.vdg", tmp_path / "mine.txt"
+    for number in range(2):
+        bake(path, str(number), baked=number)
+    theirs.write_text("precious")
+    os.utime(theirs, (1e9, 1e9))
+    history = History(path)
+    version = history.versions()[1]
+    rename = Folder.rename
+
+    def swap_first(self, old, new, to=None):
+        if old == version.folder.name:
+            version.folder.rename(tmp_path / "away")
+            version.folder.hardlink_to(theirs)
+        rename(self, old, new, to)
+
+    monkeypatch.setattr(Folder, "rename", swap_first)
+    history.delete(version)
+    assert theirs.stat().st_mtime == 1e9
 
 
 def test_only_versions_by_names_of_ours_are_removed(tmp_path):
