@@ -21,7 +21,8 @@ from verdigris.core.baking.bake_neural_rung import (
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.ladder_request import LadderRequest
 from verdigris.core.baking.state.outputs import require_writable, result_folder
-from verdigris.core.base.files import remove_folder
+from verdigris.core.base.files import Folder
+from verdigris.core.base.outputs import draft_in
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.mesh.graph_on_mesh import GraphOnMesh
@@ -59,16 +60,6 @@ def fit_ladder(
     if request.preset:
         check_preset(request.preset, device)
     given = None if request.bundle is None else open_neural(request.bundle, surface, device)
-    draft = request.folder / _BAKED
-
-    def find_bundle() -> Neural:
-        if given is not None:
-            return given
-        return bake_neural(
-            document, material, surface, device, draft, BakeRequest(preset=request.preset),
-            request.uv_set, partial(on_progress, NeuralRung.name),
-        )  # fmt: skip
-
     kinds = request.kinds
     graph = GraphOnMesh.compile(
         document, material, surface, device, request.uv_set,
@@ -79,15 +70,20 @@ def fit_ladder(
         require_writable(request.folder)
         if request.has_baked and given is None:
             check_place(request.folder, material)
-        remove_folder(draft)
-        try:
+        with Folder.at(request.folder) as place, draft_in(place, _BAKED) as draft:
+
+            def find_bundle() -> Neural:
+                return given or bake_neural(
+                    document, material, surface, device, draft.steady_path,
+                    BakeRequest(preset=request.preset), request.uv_set,
+                    partial(on_progress, NeuralRung.name),
+                )  # fmt: skip
+
             ladder = make_ladder(
                 graph.teacher, graph.surface, environment, request.rungs, settings, cameras,
                 graph.uv_set, importance, graph.has_tiles, find_bundle, on_progress,
             )  # fmt: skip
             ladder.warnings += graph.warnings
             return write_ladder(
-                ladder, request.folder, material.file_name, request.has_ktx, baked=draft
+                ladder, request.folder, material.file_name, request.has_ktx, draft.steady_path
             )
-        finally:
-            remove_folder(draft)

@@ -112,6 +112,30 @@ def is_bundle_or_scene(folder: Path) -> bool:
 
 
 @contextmanager
+def draft_in(place: Folder, name: str) -> Iterator[Folder]:
+    """A new folder, which is removed at the end with what is still in it. Errors contain the folder
+    that the user named, in place of `steady_path`."""
+    steady = ""
+    try:
+        place.remove_tree(name)
+        with place.new_folder(name) as draft:
+            steady = str(draft.steady_path)
+            yield draft
+    except VerdigrisError as failure:
+        if steady:
+            failure.args = (str(failure).replace(steady, str(place.path)),)
+        raise
+    except OSError as failure:
+        if steady:
+            raise
+        raise VerdigrisError(
+            f"{place.path}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
+        ) from None
+    finally:
+        place.remove_tree(name)
+
+
+@contextmanager
 def noting_links() -> Iterator[list[str]]:
     """Collects a sentence for each result that is written through a link: where it went."""
     found: list[str] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import Folder, make_folders, remove_folder
-from verdigris.core.base.outputs import write_own_file
+from verdigris.core.base.outputs import draft_in, write_own_file
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.replace_folder import swap_in
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
@@ -44,27 +44,15 @@ def write_ladder(
     moved = [rung.with_bundle_in(folder, baked) for rung in ladder.rungs]
     ladder = replace(ladder, rungs=moved)
     make_folders(folder)
-    steady = ""
     try:
-        with Folder.at(folder) as place:
-            place.remove_tree(_DRAFT)
-            try:
-                with place.new_folder(_DRAFT) as draft:
-                    steady = str(draft.steady_path)
-                    report = _write_all(ladder, draft.steady_path, folder, name, has_ktx)
-                    for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
-                        if (old := swap_in(each, folder / each.name)) is not None:
-                            remove_folder(old)
-                    # the report is last, because it names the others
-                    for file in sorted(draft.names(), key=lambda file: (file == REPORT, file)):
-                        draft.rename(file, file, to=place)
-            finally:
-                place.remove_tree(_DRAFT)
-    except VerdigrisError as failure:
-        if steady:
-            # the path that the user named
-            failure.args = (str(failure).replace(steady, str(folder)),)
-        raise
+        with Folder.at(folder) as place, draft_in(place, _DRAFT) as draft:
+            report = _write_all(ladder, draft.steady_path, folder, name, has_ktx)
+            for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
+                if (old := swap_in(each, folder / each.name)) is not None:
+                    remove_folder(old)
+            # the report is last, because it names the others
+            for file in sorted(draft.names(), key=lambda file: (file == REPORT, file)):
+                draft.rename(file, file, to=place)
     except OSError as failure:
         raise VerdigrisError(
             f"{folder}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"

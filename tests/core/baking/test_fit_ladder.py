@@ -1,6 +1,7 @@
 """Whole ladders: what they read of a mesh, bad input, and what is left of one that ends early."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_fitted(ba
 
 def test_a_new_bundle_replaces_the_one_before_with_the_rest(ball, tmp_path, monkeypatch):
     def bake_neural(*given):
-        given[4].mkdir()
+        given[4].mkdir(exist_ok=True)
         bundle = make_bundle(given[4] / "material.vdg", name=next(names))
         return Neural.of(bundle, BundleMaterial(bundle, open_device("software")))
 
@@ -175,6 +176,29 @@ def test_a_new_bundle_replaces_the_one_before_with_the_rest(ball, tmp_path, monk
     make(ball, tmp_path, ("neural",))
     assert open_bundle(tmp_path / "material.vdg").manifest.name == "third"
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux looks names up in an open folder")
+def test_a_link_in_the_place_of_the_draft_leads_the_bake_nowhere(ball, tmp_path, monkeypatch):
+    theirs, out = tmp_path / "theirs", tmp_path / "out"
+    theirs.mkdir()
+
+    def bake_neural(*given):
+        given[4].mkdir(exist_ok=True)
+        (out / ".baking").rename(tmp_path / "away")
+        (out / ".baking").symlink_to(theirs)
+        bundle = make_bundle(given[4] / "material.vdg", name="ours")
+        return Neural.of(bundle, BundleMaterial(bundle, open_device("software")))
+
+    monkeypatch.setattr(ladders, "bake_neural", bake_neural)
+    report = make(ball, out, ("neural",))
+    assert [*theirs.iterdir()] == []
+    assert report["rungs"][0]["bundle"] == "material.vdg"
+    assert open_bundle(out / "material.vdg").manifest.name == "ours"
+    # an error names the folder that the user knows
+    monkeypatch.setattr(ladders, "bake_neural", lambda *given: open_bundle(given[4] / "gone.vdg"))
+    with pytest.raises(BundleError, match=rf"^{out}/gone\.vdg: "):
+        make(ball, out, ("neural",))
 
 
 def test_a_ladder_that_ends_early_leaves_the_one_before(ball, tmp_path, monkeypatch):
