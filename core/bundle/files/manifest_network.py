@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from verdigris.core.base.errors import SettingsError
@@ -201,6 +202,7 @@ def _require_constants(fields: Fields, constants: Mapping[str, float]) -> None:
         fields.require(fields.number(name) == value, name, f"this version needs {value}")
 
 
+@cache
 def head_names() -> tuple[str, ...]:
     """Names of the tensors of both heads: weights and bias of hidden and of last layers."""
     heads = (*_HEADS, *_SPLIT_HEADS)
