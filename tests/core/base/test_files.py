@@ -170,10 +170,11 @@ def test_a_file_is_whole_or_not_written(out):
 # Calls that write, make, rename or delete.
 WRITES = {
     *("write_text", "write_bytes", "unlink", "rmtree", "rmdir", "mkdir", "makedirs"),
-    *("rename", "symlink_to", "hardlink_to", "mkfifo", "copyfile", "copytree", "copy2"),
+    *("rename", "symlink_to", "hardlink_to", "mkfifo", "copyfile", "copytree", "copy2", "utime"),
 }
 # Modules where they are right besides files.py.
 ALLOWED = {
+    "core/base/kernels.py": "the time of a module in the user's own cache",
     "core/base/outputs.py": "the null device",
     "core/base/process/profile.py": "a file that a developer named in a variable",
     "core/batch/run/bake_process.py": "the null device",
