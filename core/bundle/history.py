@@ -26,6 +26,7 @@ from verdigris.core.base.json_fields import find_number, find_table, find_whole,
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import MANIFEST_FILE, is_bundle_or_scene, resolved
 from verdigris.core.base.process.worker_environment import read_setting, store_setting
+from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.replace_folder import (
@@ -63,6 +64,9 @@ class Version:
     """Whether it is the bundle itself, which engines load."""
     preset: str = ""
     resolution: int | None = None
+    """The side that the settings allow: a bake may choose a smaller texture."""
+    size: tuple[int, int] | None = None
+    """Width and height of its texture."""
     network: str = ""
     steps: int | None = None
     stopped_by: str = ""
@@ -72,6 +76,8 @@ class Version:
     """The measured errors: tables `samples`, `sphere`, `sky`."""
     live: tuple[str, ...] = ()
     """Its live inputs, as `bake --live` takes them."""
+    limits: tuple[str, ...] = ()
+    """What ended the bake early or made it smaller: `at most 1.4 MB`, `ended by a time limit`."""
     sources: Mapping[str, Any] = field(default_factory=dict)
     """The digests of its document and images, as `changed_sources` compares them."""
     label: str = ""
@@ -87,6 +93,19 @@ class Version:
     @property
     def preview(self) -> Path:
         return self.folder / "preview.png"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Its texture, bytes, live inputs and limits in words."""
+        width, height = self.size or (self.resolution, self.resolution)
+        live = ", ".join(each.partition("=")[0] for each in self.live)
+        found = (
+            f"{width} x {height}" if width and height else "",
+            format_bytes(self.loaded_bytes) if self.loaded_bytes else "",
+            f"live {live}" if live else "",
+            *self.limits,
+        )
+        return tuple(filter(None, found))
 
     @property
     def error(self) -> float | None:
@@ -120,6 +139,8 @@ def read_version(
     key = hashlib.sha256(data).hexdigest()
     source, note = find_table(manifest, "source"), find_table(notes, key)
     settings, errors = find_table(source, "settings"), find_table(manifest, "errors")
+    latents = find_table(manifest, "latents")
+    width, height = find_whole(latents, "width"), find_whole(latents, "height")
     return Version(
         folder=folder,
         key=key,
@@ -127,6 +148,7 @@ def read_version(
         is_present=is_present,
         preset=_text(source, "preset"),
         resolution=find_whole(settings, "resolution"),
+        size=(width, height) if width and height else None,
         network=_text(settings, "network"),
         steps=find_whole(source, "step"),
         stopped_by=_text(source, "stopped_by"),
@@ -134,10 +156,29 @@ def read_version(
         loaded_bytes=find_whole(find_table(manifest, "cost"), "loaded_bytes"),
         errors={name: find_table(errors, name) for name in _ERRORS},
         live=_texts(source, "live"),
+        limits=_limits(source, settings),
         sources={name: source[name] for name in _SOURCES if name in source},
         label=_text(note, "label"),
         is_pinned=note.get("is_pinned") is True,
     )
+
+
+_ENDS = {
+    "request": "stopped early",
+    "time limit": "ended by a time limit",
+    "quality": "ended at its target",
+    "target error": "ended at its target",
+}
+
+
+def _limits(source: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """The limits of a bake in words, from an untrusted manifest."""
+    budget = find_whole(find_table(settings, "size"), "most_bytes")
+    found = (
+        f"at most {format_bytes(budget)}" if budget else "",
+        _ENDS.get(_text(source, "stopped_by"), ""),
+    )
+    return tuple(filter(None, found))
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:

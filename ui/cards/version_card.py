@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.history import Version
 from verdigris.core.pictures.compare.verdict import judge
 from verdigris.ui.cards.dots import Dots
@@ -170,9 +169,7 @@ class VersionCard(QFrame):
 def _facts(version: Version, title: str) -> str:
     parts = [
         title,
-        f"{version.resolution} x {version.resolution}" if version.resolution else "",
-        format_bytes(version.loaded_bytes) if version.loaded_bytes else "",
+        *version.facts,
         format_duration(version.seconds) if version.seconds is not None else "",
-        "stopped early" if version.stopped_by == "request" else "",
     ]
     return " · ".join(part for part in parts if part)

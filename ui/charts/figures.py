@@ -13,6 +13,7 @@ from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.section import Fold
 from verdigris.ui.widgets.wording import format_nanoseconds
 
 
@@ -36,7 +37,10 @@ class Figures(QWidget):
             "the share of all light that is gained or lost. Nearer to 0 is better."
         )
         self.size = self._line("The size of the neural material: its texture and its small network")
-        self.verdict = self._line("The cost of the material, and whether a bake pays")
+        self.answer = self._line("Whether a bake makes the material faster")
+        self.verdict = self._line("Times to shade the material, and bytes of its images")
+        self.fold = Fold("Times and bytes")
+        self.fold.toggled.connect(lambda _: self._show_forecast())
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setHorizontalSpacing(GAP)
@@ -44,7 +48,6 @@ class Figures(QWidget):
         form.addRow("Error", self.error)
         form.addRow(self.others)
         form.addRow("Result", self.size)
-        form.addRow(self.verdict)
         self.measure = QPushButton("&Should I bake this?")
         self.measure.setToolTip(
             "Measures how long this device takes to shade the material, and its neural material"
@@ -52,6 +55,8 @@ class Figures(QWidget):
         self.measure.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.measure.clicked.connect(lambda _: model.request_forecast())
         form.addRow(self.measure)
+        for each in (self.answer, self.fold, self.verdict):
+            form.addRow(each)
         self._form = form
         bind(self, model.state.bake.history_changed, self._show_errors)
         bind(self, model.state.bake.errors_changed, self._show_errors)
@@ -110,7 +115,8 @@ class Figures(QWidget):
         forecast = self._model.state.forecast
         if not forecast:
             self.size.setText("-")
-            self.verdict.hide()
+            for each in (self.answer, self.fold, self.verdict):
+                each.hide()
             self._fit()
             return
         texture, decoder = forecast.get("texture_bytes", 0), forecast.get("decoder_bytes", 0)
@@ -134,7 +140,12 @@ class Figures(QWidget):
         if forecast.get("verdict"):
             lines.append(capitalise(str(forecast["verdict"])) + ".")
         self.verdict.setText(" ".join(lines))
-        self.verdict.setVisible(bool(lines))
+        answer = str(forecast.get("answer") or "")
+        self.answer.setText(answer)
+        self.answer.setVisible(bool(answer))
+        # the figures are behind a click, once there is an answer
+        self.fold.setVisible(bool(answer))
+        self.verdict.setVisible(bool(lines) and (self.fold.isChecked() or not answer))
         self._fit()
 
     def _enable(self) -> None:

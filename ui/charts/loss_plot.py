@@ -8,14 +8,18 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from verdigris.core.progress import STARTS
+from verdigris.core.progress import ROUNDING, STARTS
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.widgets.wording import PHASES
 
-_LABEL_HEIGHT = 22
+_LABEL_HEIGHT, _LEAST_LABELS = 22, 3
 _BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
+# The band of the phase in which the error rises.
+_RISE_ALPHA = 50
+_RISE = "Compressing packs the texture for engines. A small rise of the error there is normal."
 _MOST_GHOSTS = 5
 # The most dots of the error: more would hide the line.
 _DOT, _SMALL_DOT, _MANY = 6, 3, 25
@@ -30,7 +34,7 @@ class DecadeAxis(pyqtgraph.AxisItem):
         if not self.logMode:
             return super().tickValues(low, high, size)
         first, last = int(np.floor(low)), int(np.ceil(high))
-        for marks in ((1, 2, 5), (1, 3), (1,)):
+        for marks in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
             values = [
                 float(np.log10(mark) + decade)
                 for decade in range(first, last + 1)
@@ -39,12 +43,23 @@ class DecadeAxis(pyqtgraph.AxisItem):
             ]
             if len(values) * _LABEL_HEIGHT <= size:
                 break
+        if len(values) < _LEAST_LABELS:
+            values = _even_steps(10**low, 10**high, size)
         return [(1.0, values)]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
         if not self.logMode:
             return super().tickStrings(values, scale, spacing)
         return [f"{10**value:.3g}" for value in values]
+
+
+def _even_steps(low: float, high: float, size: float) -> list[float]:
+    """The logarithms of round values in a range that holds hardly any mark of a decade."""
+    least = (high - low) / max(2.0, size / _LABEL_HEIGHT)
+    unit = 10 ** np.floor(np.log10(least))
+    step = next(mark * unit for mark in (1, 2, 5, 10) if mark * unit >= least)
+    values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    return [float(np.log10(value)) for value in values if value > 0]
 
 
 class LossPlot(QWidget):
@@ -56,6 +71,8 @@ class LossPlot(QWidget):
         self._model = model
         self._bands: list[pyqtgraph.GraphicsObject] = []
         self._ghosts: list[pyqtgraph.PlotDataItem] = []
+        self._names: list[tuple[pyqtgraph.InfiniteLine, float]] = []
+        """Names of phases, and the steps at which they begin."""
         self._seen_plan: object = None
         self.plot = pyqtgraph.PlotWidget(axisItems={"left": DecadeAxis("left")})
         self.plot.setMenuEnabled(False)
@@ -77,6 +94,8 @@ class LossPlot(QWidget):
         item.scene().addItem(self._loss_view)
         self._loss_view.setXLink(item.vb)
         item.vb.sigResized.connect(self._place_loss)
+        item.vb.sigResized.connect(self._fit_names)
+        item.vb.sigXRangeChanged.connect(self._fit_names)
         self.smooth = pyqtgraph.PlotDataItem()
         self._loss_view.addItem(self.smooth)
         self.dots = self.plot.plot(symbol="o", symbolSize=_DOT)
@@ -89,6 +108,9 @@ class LossPlot(QWidget):
         self.legend = QLabel()
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.rise = Line()
+        self.rise.setText(_RISE)
+        self.rise.hide()
         self.log = QToolButton(text="Log", checkable=True, checked=True)
         self.log.setAutoRaise(True)
         self.log.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -104,6 +126,7 @@ class LossPlot(QWidget):
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addWidget(self.plot)
+        layout.addWidget(self.rise)
         self._set_log(True)
         self._apply_palette()
         bind(self, model.state.bake.history_changed, self._show)
@@ -161,6 +184,8 @@ class LossPlot(QWidget):
         errors = model.state.bake.history.errors()
         self.dots.setData(*errors, symbolSize=_DOT if len(errors[0]) < _MANY else _SMALL_DOT)
         self._fit_steps()
+        begins = [part.first for part in model.state.bake.progress.plan if part.name == ROUNDING]
+        self.rise.setVisible(bool(begins and len(errors[0]) and errors[0][-1] > begins[-1]))
         if not len(steps):
             # the axes of another material mean nothing here
             self.plot.getPlotItem().enableAutoRange()
@@ -179,12 +204,15 @@ class LossPlot(QWidget):
         self._seen_plan = seen
         for item in self._bands:
             self.plot.removeItem(item)
-        self._bands = []
+        self._bands, self._names = [], []
         colour = QColor(self.palette().color(QPalette.ColorRole.Text))
         parts = [part for part in plan if part.steps and part.name != STARTS]
         for number, part in enumerate(parts):
             shade = QColor(colour)
             shade.setAlpha(_BAND_ALPHA if number % 2 else 0)
+            if part.name == ROUNDING:
+                shade = QColor(colours_for(self).middling)
+                shade.setAlpha(_RISE_ALPHA)
             band = pyqtgraph.LinearRegionItem(
                 (part.first, part.last), movable=False, brush=shade, pen=pyqtgraph.mkPen(None)
             )
@@ -214,7 +242,20 @@ class LossPlot(QWidget):
             for item in (band, name):
                 self.plot.addItem(item, ignoreBounds=True)
                 self._bands.append(item)
+            if not is_last:
+                self._names.append((name, part.first))
         self._fit_steps()
+        self._fit_names()
+
+    def _fit_names(self) -> None:
+        """Hides the name of a phase that would print over the next one."""
+        view, letters = self.plot.getPlotItem().vb, self.fontMetrics()
+        low, high = view.viewRange()[0]
+        scale = view.width() / max(high - low, 1e-9)
+        ends = [*(first for _, first in self._names[1:]), high][: len(self._names)]
+        for (name, first), end in zip(self._names, ends, strict=True):
+            room = (min(end, high) - max(first, low)) * scale
+            name.label.setVisible(letters.horizontalAdvance(name.label.format) + 10 <= room)
 
     def _fit_steps(self) -> None:
         """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the

@@ -88,6 +88,38 @@ class Cost:
         return describe_larger(self.loaded_bytes, self.textures_compressed_bytes or 0)
 
     @property
+    def answer(self) -> str:
+        """Yes or no in one sentence: whether a bake makes the material faster. Nothing without the
+        time of the graph."""
+        ratio = self.nanoseconds.ratio
+        if ratio is None:
+            return ""
+        where = " on this CPU (a GPU may differ)" if self.is_software else ""
+        if ratio >= WORTHWHILE:
+            return f"Yes: baked, it is shaded {ratio:.1f} times faster{where}."
+        filtered = self.nanoseconds.filtered_ratio
+        if filtered is not None and filtered >= WORTHWHILE:
+            return (
+                f"Yes, if it is seen from afar: baked, it is {filtered:.1f} times faster than its "
+                f"graph without aliasing{where}."
+            )
+        slower = f"{1 / ratio:.1f} times slower" if ratio < 1 / WORTHWHILE else "no faster"
+        return f"No: its graph is cheap, and baked it would be {slower}{where}."
+
+    @property
+    def warning(self) -> str:
+        """A sentence on a baked material that is slower than its graph, or nothing."""
+        ratios = [
+            each for each in (self.nanoseconds.ratio, self.nanoseconds.filtered_ratio) if each
+        ]
+        if not ratios or max(ratios) >= 1:
+            return ""
+        return (
+            f"{self.name}'s own graph is {1 / max(ratios):.1f} times faster than the neural "
+            "material on this device: use the graph where speed counts"
+        )
+
+    @property
     def verdict(self) -> str:
         """One sentence on whether a bake is faster."""
         ratio = self.nanoseconds.ratio
@@ -123,6 +155,7 @@ class Cost:
             "ratio": self.nanoseconds.ratio,
             "filtered_ratio": self.nanoseconds.filtered_ratio,
             "verdict": self.verdict,
+            "answer": self.answer,
         }
 
 
@@ -258,5 +291,7 @@ def print_cost(cost: Cost) -> None:
         if value is not None:
             print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")
     print(f"  {cost.verdict}")
+    if cost.is_forecast and cost.answer:
+        print(f"  Should I bake this? {cost.answer}")
     if cost.excess:
         print(f"  {cost.excess}")

@@ -23,6 +23,7 @@ from verdigris.core.cli.shared.bake_output import (
     live_line,
     recommend_next,
     result_only,
+    slower_than_graph,
 )
 from verdigris.core.cli.shared.opening import place_on_mesh
 from verdigris.core.cli.shared.options import (
@@ -97,7 +98,12 @@ def bake(
     )
     options = prepared.options
     recommend = recommend_next(options.preset, request, str(options.trainer), len(chosen))
-    on_terminal = partial(live_line, recommend=recommend, preset=options.preset)
+    on_terminal = partial(
+        live_line,
+        recommend=recommend,
+        preset=options.preset,
+        check_speed=slower_than_graph(prepared.teachers),
+    )
     show = json_lines if as_json else result_only if quiet else on_terminal
     _run(prepared, if_changed, show)
 

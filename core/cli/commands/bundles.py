@@ -157,8 +157,7 @@ def _line(version: Version) -> str:
     verdict = judge(version.errors, version.preset)
     facts = [
         version.preset,
-        f"{version.resolution} x {version.resolution}" if version.resolution else "",
-        f"{version.loaded_bytes:,} bytes" if version.loaded_bytes else "",
+        *version.facts,
         f"{version.seconds:.0f} s" if version.seconds else "",
         "pinned" if version.is_pinned else "",
         version.label,
@@ -179,6 +178,9 @@ def _as_json(version: Version) -> dict[str, object]:
         "baked": version.baked.isoformat(),
         "preset": version.preset,
         "resolution": version.resolution,
+        "size": version.size,
+        "live": version.live,
+        "limits": version.limits,
         "bytes": version.loaded_bytes,
         "seconds": version.seconds,
         "dots": verdict.dots if verdict else None,

@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,14 +29,17 @@ from verdigris.core.base.errors import (
     EndedError,
     NothingLearntError,
     SettingsError,
+    VerdigrisError,
     reason,
 )
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.base.text import format_range
 from verdigris.core.batch.plan.estimate import Estimate
+from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
 from verdigris.core.progress import (
     PHASE_WORDS,
@@ -87,10 +90,14 @@ def result_only(events: Iterable[Event]) -> None:
 
 
 def live_line(
-    events: Iterable[Event], recommend: Recommend | None = None, preset: str = ""
+    events: Iterable[Event],
+    recommend: Recommend | None = None,
+    preset: str = "",
+    check_speed: Recommend | None = None,
 ) -> None:
     """Shows progress in one line that is updated, and prints the results at the end. Below the
-    first bundle that is not the best possible, prints the recommendation for it."""
+    first bundle that is not the best possible, prints the recommendation for it; and a warning
+    below each that `check_speed` finds slower than its graph."""
     console = Console(stderr=True, highlight=False)
     phase, error = "preparing", ""
     with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
@@ -107,7 +114,7 @@ def live_line(
                 live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
-                _print_result(event, recommend, preset)
+                _print_result(event, recommend, preset, check_speed)
 
 
 def _notes(event: Event) -> Iterator[str]:
@@ -137,7 +144,9 @@ def _step_line(event: Step, phase: str, error: str, width: int) -> str:
     return whole if len(whole) < width else learnt + left
 
 
-def _print_result(event: Finished, recommend: Recommend | None, preset: str) -> None:
+def _print_result(
+    event: Finished, recommend: Recommend | None, preset: str, check_speed: Recommend | None
+) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
@@ -151,8 +160,9 @@ def _print_result(event: Finished, recommend: Recommend | None, preset: str) -> 
             print(f"  {verdict.line}")
         light = f", light {sky.bias:+.1%}" if sky else ""
         print(f"  sphere {picture.psnr:.1f} dB, visible difference {picture.ldr_flip:.3f}{light}")
-        if hint:
-            print(f"  {hint}")
+        slow = check_speed(Path(result)) if check_speed else ""
+        for note in filter(None, (hint, slow)):
+            print(f"  {note}")
         if recommend and verdict and verdict.dots < MOST_DOTS:
             # once: materials that share a decoder are baked together
             line, recommend = recommend(Path(result)), None
@@ -252,6 +262,24 @@ class BakeEnding:
             return text
         where = "there" if self._kept.step == finished.step else f"step {self._kept.step}"
         return f"{text}; run again with --resume to continue from {where}"
+
+
+def slower_than_graph(teachers: Sequence[Teacher]) -> Recommend | None:
+    """Measures whether a baked material is slower than its graph. None on a CPU, which does not
+    predict a GPU."""
+    if teachers[0].device.is_software:
+        return None
+    by_name = {each.material.name: each for each in teachers}
+
+    def of_bundle(path: Path) -> str:
+        # the bake is done and written: a failure to measure it is no failure of the bake
+        with contextlib.suppress(VerdigrisError):
+            bundle = open_bundle(path)
+            teacher = by_name.get(bundle.source_name)
+            return cost_of_bundle(bundle, teacher.device, teacher).warning if teacher else ""
+        return ""
+
+    return of_bundle
 
 
 def recommend_next(

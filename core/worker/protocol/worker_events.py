@@ -146,6 +146,8 @@ class Forecast(Event):
     """Nanoseconds of an evaluation of the material's graph."""
     verdict: str = ""
     """Whether a bake is worthwhile, in words for people."""
+    answer: str = ""
+    """The same as a sentence that begins with yes or no."""
 
 
 @dataclass(frozen=True)

@@ -65,4 +65,5 @@ def measure(teacher: Teacher, request: BakeRequest) -> Forecast:
         nanoseconds=cost.nanoseconds.neural,
         source_nanoseconds=cost.nanoseconds.teacher,
         verdict=cost.verdict,
+        answer=cost.answer,
     )

@@ -1,6 +1,7 @@
 """`verdigris versions`, and the bakes that keep them."""
 
 import json
+import struct
 
 import pytest
 
@@ -27,6 +28,27 @@ def bundle(tmp_path):
     return path
 
 
+def stored_size(bundle):
+    """Width and height in the header of the texture's KTX 2.0 file."""
+    return struct.unpack_from("<2I", (bundle / "latents.ktx2").read_bytes(), 20)
+
+
+def test_a_version_has_the_size_of_its_texture_its_live_inputs_and_limits(bundle):
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["source"] |= {
+        "settings": {"resolution": 512, "size": {"most_bytes": 1_400_000}},
+        "live": ["wetness=0..1"],
+        "stopped_by": "time limit",
+    }
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    _, printed, _ = run_command(["versions", bundle])
+    width, height = stored_size(bundle)
+    assert (width, height) != (512, 512)
+    line = printed.splitlines()[0]
+    assert f"{width} x {height}" in line and "512" not in line
+    assert "live wetness, at most 1.4 MB, ended by a time limit" in line
+
+
 def listed(bundle, *options):
     code, printed, errors = run_command(["versions", bundle, "--json", *options])
     assert not code, errors
@@ -38,6 +60,7 @@ def test_versions_are_listed_with_their_verdicts_and_brought_back(bundle):
     present, before = printed.splitlines()
     assert not code and present.startswith("* clay  ●●○○○ Good for layout and distance; not for")
     assert "_final  ●●●●● Indistinguishable  (final, " in before and "9 s" in before
+    assert listed(bundle)[0]["size"] == [*stored_size(bundle)]
     name = listed(bundle)[1]["name"]
     found = listed(bundle, "--restore", name, "--pin", "clay")
     assert [(each["preset"], each["is_pinned"]) for each in found] == [

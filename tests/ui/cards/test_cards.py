@@ -215,6 +215,22 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     assert errors == pytest.approx(np.log10([0.004, 0.002, 2 / 1500, 0.0012]))
     names = [item.label.format for item in chart._bands if hasattr(item, "label")]
     assert names == ["training", "compressing"]
+    # the last phase is explained where the error rises
+    assert chart.rise.isVisible() and chart.rise.text().startswith("Compressing ")
+    # labels of phases that are too short for them are hidden
+    plan = [("small texture", 0, 60), ("encoding", 60, 90), ("training", 90, 2250)]
+    parts = [{"name": name, "first": first, "last": last} for name, first, last in plan]
+    session.receive("plan", parts=[*parts, {"name": "rounding", "first": 2250, "last": 2500}])
+    chart._show_phases()
+    named = {each.label.format: each.label.isVisible() for each, _ in chart._names}
+    assert named.pop("training") and len(named) == 2 and not any(named.values())
+    # numbers, however small the range
+    axis = chart.plot.getAxis("left")
+    for low, high in ((0.0036, 0.0047), (0.00031, 0.00032), (0.0005, 0.2)):
+        ((_, values),) = axis.tickValues(np.log10(low), np.log10(high), 110)
+        assert 2 <= len(values) <= 110 / 20 and np.all(np.diff(values) > 0)
+        assert all(low * 0.9999 <= 10**value <= high * 1.0001 for value in values)
+        assert len(set(axis.tickStrings(values, 1, 1))) == len(values)
     view = chart.plot.getPlotItem().vb
     assert view.viewRange()[0] == pytest.approx([0, 2500], abs=60)
     model.state.bake.history._losses[:] = [(20, 1.0, 1.0)]
@@ -264,3 +280,18 @@ def test_what_went_well_is_one_slim_line_that_hides_soon(qtbot, panel, session):
     assert banner.text.isVisible() and not banner.line.isVisible()
     assert not banner._fading.isActive()
     qtbot.waitUntil(lambda: banner.height() > 40, timeout=3000)
+
+
+def test_should_i_bake_this_is_answered_in_one_sentence_with_the_figures_behind_a_click(
+    panel, session
+):
+    report(session, varying_inputs=["base_color"])
+    finish(session)
+    figures = panel.pages.bake.figures
+    answer = "No: its graph is cheap, and baked it would be 3.0 times slower."
+    measured = {"nanoseconds": 9.0, "source_nanoseconds": 3.0, "verdict": "the graph is cheap"}
+    session.receive("forecast", texture_bytes=1, decoder_bytes=1, **measured, answer=answer)
+    assert figures.answer.isVisible() and figures.answer.text() == answer
+    assert not figures.verdict.isVisible()
+    figures.fold.click()
+    assert figures.verdict.isVisible() and "neural 9 ns" in figures.verdict.text()

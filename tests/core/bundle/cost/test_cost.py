@@ -44,14 +44,26 @@ def test_maps_count_by_what_a_device_holds_of_them(software, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("teacher", "verdict"),
+    ("teacher", "verdict", "answer"),
     [
-        (0.5, "the source graph is cheap: baking it would make it 2.0 times slower"),
-        (1.1, "the source graph is cheap: baking it would make it no faster"),
-        (12.0, "the neural material is 12.0 times faster than its graph"),
+        (
+            0.5,
+            "the source graph is cheap: baking it would make it 2.0 times slower",
+            "No: its graph is cheap, and baked it would be 2.0 times slower.",
+        ),
+        (
+            1.1,
+            "the source graph is cheap: baking it would make it no faster",
+            "No: its graph is cheap, and baked it would be no faster.",
+        ),
+        (
+            12.0,
+            "the neural material is 12.0 times faster than its graph",
+            "Yes: baked, it is shaded 12.0 times faster.",
+        ),
     ],
 )
-def test_the_verdict_is_plain(teacher, verdict):
+def test_the_verdict_is_plain(teacher, verdict, answer):
     nanoseconds = Nanoseconds(
         portable=9.0,
         sampler=8.0,
@@ -64,8 +76,12 @@ def test_the_verdict_is_plain(teacher, verdict):
         teacher=teacher,
     )
     cost = Cost("brass", False, "2x32", "a card", False, 1, 2, 0, 3, 4, nanoseconds)
-    assert cost.verdict == verdict
+    assert (cost.verdict, cost.answer) == (verdict, answer)
     assert cost.as_json()["ratio"] == pytest.approx(teacher)
+    # a bake warns only of what is slower in every way
+    assert cost.warning.startswith("brass's own graph is 2.0 times faster") == (teacher < 1)
+    filtered = replace(cost, nanoseconds=replace(nanoseconds, teacher_filtered=2.0))
+    assert not filtered.warning and filtered.answer.startswith("Yes")
 
 
 @pytest.mark.parametrize(
