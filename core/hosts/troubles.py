@@ -11,7 +11,9 @@ TROUBLES = {
     "The worker is missing": (", which a bake needs, and ", ": there is no such file: correct it"),
     "The worker cannot be set up": ("the set-up failed: ",),
     "The worker cannot bake": (" cannot bake: ", "then set the worker up again"),
-    "The worker does not respond": ("has not responded", "has made no progress for"),
+    "The worker does not respond": (
+        *("has not responded", "has made no progress", "has used no CPU time"),
+    ),
     "No device": ("no usable device for ",),
     "Textures are missing": ("' was not found in ", " textures were not found: "),
     "A reference is not loaded": (
