@@ -10,12 +10,11 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.kernels import Kernels, Source, constants_module
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS
 
 if TYPE_CHECKING:
     import slangpy
-
-    from verdigris.core.network.parameters import Parameters
 
 _STUDENT = Source("network/student")
 
@@ -32,6 +31,8 @@ class SharedBuffers:
 
 class Student(DeviceMaterial):
     """Evaluates parameters in single floats on every device with compute kernels."""
+
+    is_dark_and_opaque = True
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Student(DeviceMaterial):
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.device.new_buffer(decoder)
         self._quads = None
+        self._is_shared = False
         if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
             # CPUs read a constant buffer in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
@@ -67,7 +69,22 @@ class Student(DeviceMaterial):
         """Evaluates a trainer's buffers from now on, each time with their current values."""
         self._decoder, self._texels = buffers.decoder, buffers.texels
         self._texel_quads = buffers.texel_quads
+        self._is_shared = True
         self._quads = None
+
+    def in_numpy(self) -> tuple[Parameters, int] | None:
+        """Parameters of the material and the level that is drawn, read from the device; None while
+        a trainer changes them, and between levels."""
+        if self._is_shared or self.level % 1:
+            return None
+        latents = self._texels.to_numpy().view(np.float32)
+        parameters = Parameters(
+            self._spec,
+            self._layout,
+            self._decoder.to_numpy().view(np.float32),
+            latents.reshape(-1, self._spec.latent_channels),
+        )
+        return parameters.of_material(self.material), int(self.level)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         has_constants = self._quads is not None

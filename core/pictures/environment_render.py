@@ -20,8 +20,10 @@ from verdigris.core.pictures.gbuffer import (
     make_gbuffer,
     placed_camera,
 )
+from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
+    DIRECTIONS_ON_CPU,
     PIXELS_AT_ONCE,
     SUBPIXELS,
     DeviceGBuffer,
@@ -36,11 +38,12 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.pictures.listed_light import NetworkLight
 
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
-# A CPU takes a third of a second for this many: keys and progress wait for a dispatch.
-PIXELS_ON_CPU, _DIRECTIONS_ON_CPU = 1 << 14, 1 << 18
+_LIST_ENVIRONMENT = Source("pictures/list_environment")
+PIXELS_ON_CPU = 1 << 14
 # Pairs of directions for each direction to the sun, whose light varies little over its disc.
 _PAIRS_A_SUN = 4
 
@@ -76,17 +79,27 @@ class LitPart:
         self._material, self._gbuffer, self._origins = material, gbuffer, origins
         self._rotation = rotation
         self.sum = material.device.new_buffer(np.zeros(4 * gbuffer.count, np.float32), 16)
+        self._listed: _Listed | None = None
         self._first = self._pairs = first
         self._suns = first // _PAIRS_A_SUN
 
     @classmethod
     def upload(
-        cls, material: DeviceMaterial, gbuffer: GBuffer, subpixels: int, part: slice, first: int = 0
+        cls,
+        material: DeviceMaterial,
+        gbuffer: GBuffer,
+        subpixels: int,
+        part: slice,
+        first: int = 0,
+        network: NetworkLight | None = None,
     ) -> LitPart:
-        """Uploads these pixels."""
+        """Uploads these pixels. With a network, numpy evaluates the material."""
         uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, part)
         origins = material.device.new_buffer(gbuffer.shadow_origin[part])
-        return cls(material, uploaded, origins, gbuffer.rotation, first)
+        made = cls(material, uploaded, origins, gbuffer.rotation, first)
+        if network is not None:
+            made._listed = _Listed.of(network, gbuffer.uv[part])
+        return made
 
     @property
     def pairs(self) -> int:
@@ -105,7 +118,6 @@ class LitPart:
         has_sun = uniforms["sun"]["height"] > 0
         suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
         gbuffer, material = self._gbuffer, self._material
-        kernel = material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
         # The rotation is orthonormal: its rows turn light into the shape's axes.
         rows = dict(zip(("shapeX", "shapeY", "shapeZ"), self._rotation.tolist(), strict=True))
         parameters: dict[str, Any] = {
@@ -124,19 +136,21 @@ class LitPart:
             **rows,
             **uniforms,
         }
-        material.device.dispatch(
-            kernel,
-            gbuffer.count * material.lanes_per_sample,
-            {
-                "gParameters": parameters,
-                **gbuffer.buffers,
-                "gOrigins": self._origins,
-                "gSum": self.sum,
-                **lighting.environment.buffers,
-                **lighting.occluders.buffers,
-                **material.bindings(),
-            },
-        )
+        variables = {
+            "gParameters": parameters,
+            **gbuffer.buffers,
+            "gOrigins": self._origins,
+            **lighting.environment.buffers,
+            **lighting.occluders.buffers,
+        }
+        if self._listed is not None:
+            self._listed.add(variables, pairs, 2 * pairs + suns, lighting.emission)
+        else:
+            material.device.dispatch(
+                material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment"),
+                gbuffer.count * material.lanes_per_sample,
+                {**variables, "gSum": self.sum, **material.bindings()},
+            )
         self._pairs += pairs
         self._suns += suns
 
@@ -144,7 +158,7 @@ class LitPart:
         """Pairs of directions of each dispatch: drivers cancel one that takes seconds."""
         at_once = DIRECTIONS_AT_ONCE
         if self._material.device.is_software:
-            at_once = _DIRECTIONS_ON_CPU
+            at_once = DIRECTIONS_ON_CPU
         most = at_once // (2 * max(1, self.count) * footprint.places)
         # a multiple of those that share a direction to the sun
         most = max(1, most // _PAIRS_A_SUN * _PAIRS_A_SUN)
@@ -153,8 +167,32 @@ class LitPart:
 
     def light(self) -> Floats:
         """The mean of all passes, with coverage, (N, 4)."""
-        total = self.sum.to_numpy().view(np.float32).reshape(self.count, 4)
+        if self._listed is not None:
+            total = self._listed.sum
+        else:
+            total = self.sum.to_numpy().view(np.float32).reshape(self.count, 4)
         return np.asarray(total / np.float32(max(1, self.pairs)))
+
+
+@dataclass
+class _Listed:
+    """The light of pixels whose material numpy evaluates."""
+
+    network: NetworkLight
+    uv: Floats
+    unlit: Floats
+    sum: Floats
+
+    @classmethod
+    def of(cls, network: NetworkLight, uv: Floats) -> _Listed:
+        return cls(network, uv, network.unlit(uv), np.zeros((len(uv), 4), np.float32))
+
+    def add(self, variables: dict[str, Any], pairs: int, directions: int, emission: float) -> None:
+        of_each = np.array([emission, emission, emission, 1], np.float32) * np.float32(pairs)
+        self.sum += self.unlit * of_each
+        self.sum[:, :3] += self.network.lit(
+            _LIST_ENVIRONMENT, "listEnvironment", self.uv, directions, variables
+        )
 
 
 def light_pass(
@@ -167,7 +205,8 @@ def light_pass(
 ) -> Floats:
     """Light and coverage (N, 4) of one pass with this many pairs of directions, on the flat unit
     square. Each pass has other directions, by its number: the mean of all passes converges."""
-    part = LitPart.upload(material, gbuffer, 1, slice(None), number * pairs)
+    network = network_of(material, footprint)
+    part = LitPart.upload(material, gbuffer, 1, slice(None), number * pairs, network)
     part.add(lighting, pairs, is_flat=True, footprint=footprint)
     return part.light()
 
@@ -201,8 +240,9 @@ def draw_under(
 ) -> Floats:
     """Draws part by part, which bounds the memory."""
     lit, done, total = [], 0, len(gbuffer.pixel) * samples
+    network = network_of(material, POINT)
     for each in _slices(gbuffer, material.device):
-        part = LitPart.upload(material, gbuffer, subpixels, each)
+        part = LitPart.upload(material, gbuffer, subpixels, each, network=network)
         for pairs in part.passes(samples, POINT):
             part.add(lighting, pairs, is_flat, POINT)
             # otherwise dispatches would only be queued

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.material.evaluator import (
     DEFAULT_SLOPE_STEP,
@@ -16,6 +17,7 @@ from verdigris.core.material.evaluator import (
     use_material,
 )
 from verdigris.core.pictures.gbuffer import LARGEST_SIZE, GBuffer, check_size, make_gbuffer
+from verdigris.core.pictures.listed_light import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.pictures.listed_light import NetworkLight
 
 
 # Default number of sub-pixels along a side of a pixel.
@@ -37,6 +40,9 @@ MOST_STUDIO_SAMPLES = 4096
 PIXELS_AT_ONCE = 1 << 19
 # Drivers cancel a dispatch that takes seconds.
 DIRECTIONS_AT_ONCE = 1 << 24
+# A CPU takes a third of a second for this many: keys and progress wait for a dispatch.
+DIRECTIONS_ON_CPU = 1 << 18
+_LIST_VIEW = Source("pictures/list_view")
 ALL = slice(None)
 
 
@@ -59,6 +65,11 @@ class Lighting:
     """Factor of the material's emission; 0 leaves only reflection."""
     samples: int = 32
     """Number of directions of the studio at each sub-pixel."""
+
+    @property
+    def directions(self) -> int:
+        """The number of directions: to the light, and of the studio."""
+        return 1 + (self.samples if self.environment > 0 else 0)
 
     @property
     def pixels_at_once(self) -> int:
@@ -160,6 +171,9 @@ def shade(
     uploads: Uploads | None = None,
 ) -> Floats:
     """Light towards the eye with coverage, (N, 4), at some pixels of a G-buffer."""
+    network = network_of(material, footprint)
+    if network is not None:
+        return _shade_listed(network, material, gbuffer, lighting, part, subpixels)
     uploaded = None if uploads is None else uploads.get(part.start)
     if uploaded is None:
         uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, part)
@@ -178,7 +192,6 @@ def shade_on_device(
 ) -> slangpy.Buffer:
     """Shades an uploaded G-buffer; the result stays on the device."""
     output = gbuffer.new_output(material)
-    direction = normalized(np.array(lighting.direction, np.float32))
     buffers = dict(gbuffer.buffers)
     use_material(
         material,
@@ -186,15 +199,7 @@ def shade_on_device(
         gbuffer.count,
         DEFAULT_SLOPE_STEP,
         {
-            "gLight": {
-                "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "width": gbuffer.width,
-                "subpixels": gbuffer.subpixels,
-                "lightDirection": direction.tolist(),
-                "environmentScale": lighting.environment,
-                "lightColour": list(lighting.colour),
-                "emissionScale": lighting.emission,
-            },
+            "gLight": _light_uniform(lighting, gbuffer),
             "gOutgoing": buffers.pop("gToEye"),
             **buffers,
             "gLit": output,
@@ -203,3 +208,43 @@ def shade_on_device(
         footprint=footprint.uniform(),
     )
     return output
+
+
+def _light_uniform(lighting: Lighting, gbuffer: DeviceGBuffer) -> dict[str, Any]:
+    direction = normalized(np.array(lighting.direction, np.float32))
+    return {
+        "environmentSamples": lighting.directions - 1,
+        "width": gbuffer.width,
+        "subpixels": gbuffer.subpixels,
+        "lightDirection": direction.tolist(),
+        "environmentScale": lighting.environment,
+        "lightColour": list(lighting.colour),
+        "emissionScale": lighting.emission,
+    }
+
+
+def _shade_listed(
+    network: NetworkLight,
+    material: DeviceMaterial,
+    gbuffer: GBuffer,
+    lighting: Lighting,
+    part: slice,
+    subpixels: int,
+) -> Floats:
+    uv = gbuffer.uv[part]
+    lit = network.unlit(uv)
+    lit[:, :3] *= np.float32(lighting.emission)
+    first, at_once = part.start or 0, max(1, DIRECTIONS_ON_CPU // lighting.directions)
+    for start in range(0, len(uv), at_once):
+        inside = slice(start, min(len(uv), start + at_once))
+        pixels = slice(first + inside.start, first + inside.stop)
+        uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, pixels)
+        buffers = {name: uploaded.buffers[name] for name in ("gPixel", "gFrames", "gToEye")}
+        lit[inside, :3] += network.lit(
+            _LIST_VIEW,
+            "listView",
+            uv[inside],
+            lighting.directions,
+            {"gLight": _light_uniform(lighting, uploaded), "gCount": uploaded.count, **buffers},
+        )
+    return lit

@@ -10,6 +10,7 @@ import numpy as np
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.ktx2 import R8, RGBA16F
+from verdigris.core.bundle.files.read import Bundle
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,
     RuntimeChoice,
@@ -22,7 +23,7 @@ from verdigris.core.material.evaluator import DeviceMaterial
 if TYPE_CHECKING:
     import slangpy
 
-    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.network.parameters import Parameters
 
 _MATERIAL = Source("bundle/runtime/bundle_material")
 
@@ -48,7 +49,19 @@ class BundleMaterial(DeviceMaterial):
         )
         self._materials = DeviceMaterials([stored], self.device, chosen)
         self._maps = maps
+        self.is_dark_and_opaque = not maps
         self.live = stored.live
+        self._bundle = bundle if isinstance(bundle, Bundle) and choice is None else None
+        self._parameters: Parameters | None = None
+
+    def in_numpy(self) -> tuple[Parameters, int] | None:
+        """The parameters, and the level that is drawn; None for another choice than the plain one,
+        and between levels."""
+        if self._bundle is None or self._materials.choice.from_registers or self.lod:
+            return None
+        if self._parameters is None:
+            self._parameters = self._bundle.parameters()
+        return self._parameters, 0
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._materials.kernel((source, _MATERIAL), entry)
