@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 
 from . import operators, panels, trouble, worker_setup
-from .scene.results import VerdigrisUSDHook
+from .scene.results import VerdigrisUSDHook, register_saving, unregister_saving
 
 CLASSES = (
     panels.VerdigrisSettings,
@@ -34,6 +34,7 @@ CLASSES = (
 def register() -> None:
     for each in CLASSES:
         bpy.utils.register_class(each)
+    register_saving()
     bpy.types.Scene.verdigris = bpy.props.PointerProperty(type=panels.VerdigrisSettings)
 
 
@@ -41,6 +42,7 @@ def unregister() -> None:
     job = operators.running_job()
     if job is not None:
         job.cancel()
+    unregister_saving()
     del bpy.types.Scene.verdigris
     for each in reversed(CLASSES):
         bpy.utils.unregister_class(each)

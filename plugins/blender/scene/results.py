@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app.handlers import persistent
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import (
@@ -28,6 +30,8 @@ from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
 USD_ATTRIBUTE = "verdigris:bundle"
+# Begins a name that is relative to the .blend file, as in Blender's own paths.
+_BESIDE = "//"
 MADE_FOR = "verdigris_made_for"
 _SHADER, _OUTPUT, _NORMAL_NODE = "Verdigris shader", "Verdigris output", "Verdigris normal map"
 # Sockets of the Principled BSDF, and colour spaces.
@@ -52,15 +56,61 @@ def note_result(material: bpy.types.Material, result: BakedResult) -> None:
     require_local(material)
     # read first: a missing file must leave the scene unchanged
     images = {kind: load_data(path, _INPUTS[kind][1]) for kind, path in result.textures.items()}
-    # absolute: the folder of a batch may be relative to its working folder
-    material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
+    # absolute first: the folder of a batch may be relative to its working folder
+    material[RESULT_PROPERTY] = _named(result.bundle.absolute(), bpy.data.filepath)
     if images:
         _make_look(material, images)
 
 
 def find_result(material: bpy.types.Material) -> str:
-    """The noted path of a material's bundle, or an empty text."""
-    return str(material.get(RESULT_PROPERTY, ""))
+    """The path of a material's bundle, or an empty text."""
+    name, library = str(material.get(RESULT_PROPERTY, "")), material.library
+    if not name.startswith(_BESIDE):
+        return name
+    return Path(bpy.path.abspath(name, library=library)).as_posix()
+
+
+def _named(bundle: Path, file: str) -> str:
+    """The name of a bundle in a .blend file: relative to it if the bundle lies beside it."""
+    folder = Path(file).parent
+    if not file or not bundle.is_relative_to(folder):
+        return bundle.as_posix()
+    return _BESIDE + bundle.relative_to(folder).as_posix()
+
+
+def _rename_results(before: str, after: str) -> None:
+    """Names the results of the open file as another file must name them."""
+    for material in bpy.data.materials:
+        name = material.get(RESULT_PROPERTY)
+        if material.library is None and isinstance(name, str) and after:
+            is_beside = before and name.startswith(_BESIDE)
+            path = Path(before).parent / name.removeprefix(_BESIDE) if is_beside else Path(name)
+            new = _named(path, after) if path.is_absolute() else name
+            if new != name:
+                material[RESULT_PROPERTY] = new
+
+
+# Blender keeps its own relative paths when a file is saved in another folder, but not those in
+# custom properties.
+@persistent
+def _before_save(file: str, *_: object) -> None:
+    _rename_results(bpy.data.filepath, file)
+
+
+@persistent
+def _after_save(file: str, *_: object) -> None:
+    # after a copy is saved, the file before is open
+    _rename_results(file, bpy.data.filepath)
+
+
+def register_saving() -> None:
+    bpy.app.handlers.save_pre.append(_before_save)
+    bpy.app.handlers.save_post.append(_after_save)
+
+
+def unregister_saving() -> None:
+    bpy.app.handlers.save_pre.remove(_before_save)
+    bpy.app.handlers.save_post.remove(_after_save)
 
 
 def find_look(material: bpy.types.Material) -> bpy.types.Material | None:

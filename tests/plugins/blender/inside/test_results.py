@@ -9,7 +9,13 @@ from pxr import Sdf, Usd, UsdShade
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.results import VerdigrisUSDHook, find_look, swap_look
+from verdigris.plugins.blender.scene.results import (
+    VerdigrisUSDHook,
+    find_look,
+    register_saving,
+    swap_look,
+    unregister_saving,
+)
 
 from .conftest import new_image, shader_of
 
@@ -38,6 +44,44 @@ def test_a_result_is_there_when_the_file_is_opened_again(harness, tmp_path):
     host.open_scene(tmp_path / "scene.blend")
     assert host.attached(host.materials()[0]) == tmp_path / "copper.vdg"
     assert host.attached(host.materials()[1]) is None
+
+
+@pytest.fixture
+def saving():
+    register_saving()
+    yield
+    unregister_saving()
+
+
+@pytest.mark.usefixtures("saving")
+def test_a_result_is_found_after_the_project_has_moved(harness, tmp_path):
+    host, blend = BlenderHost(), tmp_path / "scene.blend"
+    copper = attach(tmp_path / "out", {})
+    host.save_scene()
+    assert copper["verdigris_bundle"] == "//out/copper.vdg"
+    # a copy is written for its place, and the open file stays as it is
+    for name in ("shots", "out"):
+        (tmp_path / name).mkdir()
+    copies = tmp_path / "shots" / "copy.blend", tmp_path / "out" / "copy.blend"
+    for copy in copies:
+        bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True)
+        assert copper["verdigris_bundle"] == "//out/copper.vdg"
+    for copy in copies:
+        host.open_scene(copy)
+        assert host.attached(host.materials()[0]) == tmp_path / "out" / "copper.vdg"
+    assert bpy.data.materials["copper"]["verdigris_bundle"] == "//copper.vdg"
+    # as another file
+    host.open_scene(blend)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shots" / "as.blend"))
+    assert host.attached(host.materials()[0]) == tmp_path / "out" / "copper.vdg"
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    blend.rename(moved / "scene.blend")
+    host.open_scene(moved / "scene.blend")
+    assert host.attached(host.materials()[0]) == moved / "out" / "copper.vdg"
+    # one of before, with its whole path
+    bpy.data.materials["copper"]["verdigris_bundle"] = "/out/copper.vdg"
+    assert host.attached(host.materials()[0]) == Path("/out/copper.vdg")
 
 
 def test_the_baked_look_has_a_texture_at_each_socket(harness, tmp_path, textures):
@@ -146,9 +190,8 @@ def test_an_export_has_the_bundle_as_an_asset(harness, tmp_path):
     assert attribute.GetTypeName() == Sdf.ValueTypeNames.Asset
     assert attribute.Get().path == (tmp_path / "copper.vdg").as_posix()
     # and as Blender's own custom property
-    assert found[0].GetAttribute("userProperties:verdigris_bundle").Get() == str(
-        tmp_path / "copper.vdg"
-    )
+    own = found[0].GetAttribute("userProperties:verdigris_bundle").Get()
+    assert own in ("//copper.vdg", (tmp_path / "copper.vdg").as_posix())
 
 
 def test_the_shader_of_the_scene_is_left_alone(harness, tmp_path, textures):
