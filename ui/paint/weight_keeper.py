@@ -105,6 +105,11 @@ class WeightKeeper:
         self._writer.wait()
 
     @property
+    def is_settled(self) -> bool:
+        """Whether everything is written."""
+        return not self._changed and not self._writer.is_busy
+
+    @property
     def _owner(self) -> Owner | None:
         owner = self._weights.owner
         return owner if isinstance(owner, tuple) and owner[1] is not None else None
@@ -136,6 +141,9 @@ class WeightKeeper:
         values, undo = self._weights.stored(owner) or (None, [])
         if not undo and (values is None or (values == NORMAL_WEIGHT).all()):
             values = None
+            if owner == self._owner and (unsaved := self._unsaved(owner[1])) is not None:
+                # otherwise it would come back
+                paths = (*paths, unsaved)
         if paths:
             # undo steps never change
             copied = values.copy() if values is not None else None
@@ -240,6 +248,10 @@ class _Writer:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="weights")
                 self._thread.start()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._thread is not None
 
     def wait(self) -> None:
         thread = self._thread

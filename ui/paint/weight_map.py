@@ -85,9 +85,10 @@ class WeightMap:
 
     def rename_owners(self, names: Mapping[Hashable, Hashable]) -> None:
         """Moves maps to new owners."""
+        moved = [each for each in names if self.stored(each) is not None]
         self._owner = names.get(self._owner, self._owner)
         self._others = {names.get(owner, owner): stored for owner, stored in self._others.items()}
-        self.moved.emit([*names, *names.values()])
+        self.moved.emit([*moved, *(names[each] for each in moved)])
 
     def copy_owners(self, names: Mapping[Hashable, Hashable]) -> bool:
         """Copies maps to owners that do not have one. Returns whether anything was copied."""

@@ -137,11 +137,26 @@ def test_an_unsaved_scene_keeps_its_weights_and_takes_them_along_when_it_is_save
     # a file that the application wrote as it crashed, with the identities of the scene
     recovered = opened(tmp_path / "recovered.ma").model.state.weights.values
     np.testing.assert_array_equal(recovered, painted)
+    # another session, which has not looked at the other material yet
+    _, second = session.model.state.materials
+    session.model.choose(second)
+    session.model.state.weights.fill(2.0)
+    settle(session)
+    session = opened(None)
     session.host.scene = tmp_path / "shot.ma"
     session.model.refresh_materials()
     settle(session)
-    np.testing.assert_array_equal(opened().model.state.weights.values, painted)
     assert opened(None).model.state.weights.is_constant
+    saved = opened()
+    np.testing.assert_array_equal(saved.model.state.weights.values, painted)
+    saved.model.choose(second)
+    assert (saved.model.state.weights.values == 2).all()
+    # what is erased does not come back
+    saved.model.state.weights.undo()
+    settle(saved)
+    again = opened()
+    again.model.choose(second)
+    assert (again.model.state.weights.values == 1).all()
 
 
 def test_a_damaged_file_is_named_in_one_line_and_left_even_when_one_paints_again(
