@@ -213,6 +213,7 @@ class Renderer:
         reference, neural = (each.canvas(is_fine) for each in (self.reference, self.neural))
         covered = reference.covered > 0
         if reference.raster == neural.raster:
+            covered |= neural.covered > 0
             heat = self.heat(reference, neural, 0 if is_even else _HEAT_RADIUS)
             if reference.raster.count == self.raster.count:
                 covered &= self.reference.unlike(self.neural)

@@ -133,7 +133,7 @@ class PictureArea(QWidget):
                 self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
             if part == "heat" and part in self._images:
                 value = self.value_below()
-                draw_rings(painter, cell, self._spots)
+                draw_rings(painter, _covering(cell, self._images[part][1]), self._spots)
                 draw_bar(painter, cell, self.top, self.palette(), value)
         self._draw_texel(painter)
         self._draw_badge(painter)
@@ -187,9 +187,11 @@ class PictureArea(QWidget):
         """A light that moves over the reference, where the neural material will be."""
         if part == "reference" and not self.is_wiped:
             return
-        place = QRectF(cell)
+        found = self._images.get("reference")
+        place = QRectF(cell) if found is None else _covering(cell, found[1])
         if self.is_wiped:
-            place.setLeft(cell.left() + self.wipe * cell.width())
+            place.setLeft(max(place.left(), cell.left() + self.wipe * cell.width()))
+        place = place.intersected(cell)
         if part != "reference" and "reference" in self._images:
             self._draw(painter, "reference", cell)
         painter.fillRect(place, QColor(0, 0, 0, 70))

@@ -173,6 +173,30 @@ def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
     assert viewport._flies
 
 
+def test_a_network_that_has_learnt_nothing_is_a_shimmer_over_the_reference(viewport, qtbot):
+    model = viewport._model
+    model.state.pictures.drop_neural()
+    model.link.set_state("training")
+    assert viewport.is_learning and viewport._shimmer_timer.isActive()
+    for mode, left in (("wipe", 199), ("neural", 0), ("side by side", 130)):
+        viewport.set_mode(mode)
+        viewport._shimmer_timer.stop()
+        images = []
+        for viewport._shimmer in (4, 14):
+            images.append(viewport.grab().toImage())
+        moved = [
+            x
+            for x in range(400)
+            if any(images[0].pixelColor(x, y) != images[1].pixelColor(x, y) for y in (120, 180))
+        ]
+        # over the neural side only
+        assert len(moved) > 60 and min(moved) >= left
+    picture = Picture(np.full((96, 128, 3), RED, np.uint8), 0, 0, 1.0)
+    model.state.pictures.parts["neural"] = picture
+    model.state.pictures.changed.emit()
+    assert not viewport.is_learning and not viewport._shimmer_timer.isActive()
+
+
 def test_what_is_not_compared_is_hatched_and_never_the_worst(viewport):
     values = differences(0.01)
     values[:, :64] = NOT_COMPARED
