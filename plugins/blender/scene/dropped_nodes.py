@@ -122,7 +122,10 @@ class _Bench:
     def __init__(self, material: bpy.types.Material, context: dict[str, object]) -> None:
         self._tree, self._context = material.node_tree, context
         self._shown = self._tree.nodes.new("ShaderNodeEmission")
-        output = self._tree.get_output_node("CYCLES") or self._tree.get_output_node("ALL")
+        # Cycles bakes it, and an output for EEVEE alone shows it nothing
+        output = self._tree.get_output_node("CYCLES") or self._tree.nodes.new(
+            "ShaderNodeOutputMaterial"
+        )
         self._tree.links.new(self._shown.outputs[0], output.inputs["Surface"])
         self._target = self._tree.nodes.new("ShaderNodeTexImage")
         self._tree.nodes.active = self._target

@@ -39,6 +39,8 @@ IMAGES_FOLDER = Path("verdigris", "images")
 _TEMPORARY = ".verdigris"
 _EXPORTED_SPACES = ("sRGB", "Linear Rec.709", "Non-Color")
 _SURFACE = "outputs:mtlx:surface"
+# For which an output can be, the first that is read first.
+_ENGINES = {"ALL": "all engines", "EEVEE": "EEVEE", "CYCLES": "Cycles"}
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -128,6 +130,7 @@ def _export(
         file = Path(held.name)
     try:
         with (
+            _for_all_engines(material),
             with_plain_nodes(material, list(_nodes(material))) as plain,
             with_carriers(plain, chosen, folder) if chosen else nullcontext(plain) as opened,
             _scene_of(opened) as (scene, layer),
@@ -224,13 +227,33 @@ def _is_for_surfaces(material: bpy.types.Material) -> bool:
 
 
 def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
-    """The shader at the output. The outputs of EEVEE and Cycles may differ; the export uses the
-    first one."""
-    tree = material.node_tree
-    output = tree.get_output_node("ALL") if tree is not None else None
+    """The shader at the output."""
+    output = _output_node(material)
     if output is None or not output.inputs["Surface"].is_linked:
         return None
     return output.inputs["Surface"].links[0].from_node
+
+
+def _output_node(material: bpy.types.Material) -> bpy.types.Node | None:
+    """The output for all engines, or that for EEVEE, or that for Cycles."""
+    tree = material.node_tree
+    found = [tree.get_output_node(each) for each in _ENGINES] if tree is not None else []
+    return next((each for each in found if each is not None), None)
+
+
+@contextmanager
+def _for_all_engines(material: bpy.types.Material) -> Iterator[None]:
+    """Makes the output one for all engines: the export knows no other."""
+    output = _output_node(material)
+    before = output.target
+    if before == "ALL":
+        yield
+        return
+    output.target = "ALL"
+    try:
+        yield
+    finally:
+        output.target = before
 
 
 def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
@@ -250,7 +273,11 @@ def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
 
 def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iterator[str]:
     """Notes about what the export leaves out, or changes."""
-    output = material.node_tree.get_output_node("ALL")
+    output = _output_node(material)
+    others = {each.target for each in material.node_tree.nodes if each.type == "OUTPUT_MATERIAL"}
+    read = _ENGINES[output.target]
+    for each in sorted(others - {output.target}):
+        yield f"the output for {_ENGINES[each]} is left out: that for {read} is read"
     for name in ("Volume", "Displacement"):
         if output.inputs[name].is_linked:
             yield f"{name.lower()} of {material.name_full} is left out"

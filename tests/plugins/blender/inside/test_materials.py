@@ -127,6 +127,24 @@ def test_a_shader_without_materialx_is_named_with_the_remedy(harness):
     assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
 
 
+def test_an_output_for_one_engine_is_read_and_the_other_is_named(harness):
+    copper = bpy.data.materials["copper"]
+    whole = document_of("copper").text
+    tree = copper.node_tree
+    first, second = tree.get_output_node("ALL"), tree.nodes.new("ShaderNodeOutputMaterial")
+    tree.links.new(tree.nodes.new("ShaderNodeBsdfDiffuse").outputs[0], second.inputs["Surface"])
+    first.target, second.target = "EEVEE", "CYCLES"
+    assert "copper" in [each.name for each in BlenderHost().materials()]
+    read = document_of("copper")
+    assert read.text == whole
+    assert "the output for Cycles is left out: that for EEVEE is read" in read.notes
+    # the scene stays as it was
+    assert (first.target, second.target) == ("EEVEE", "CYCLES")
+    # alone, that for Cycles is read
+    tree.nodes.remove(first)
+    assert document_of("copper").text != whole
+
+
 def test_a_material_without_a_shader_is_a_warning(harness):
     bare = new_material("bare")
     bare.use_fake_user = True
