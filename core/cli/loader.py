@@ -41,7 +41,7 @@ COMMANDS = {
     "compress": Listed("compress", "Compresses all images of a material together."),
     "weights": Listed("weights", "Makes and shows importance maps."),
     "scene": Listed("scene", "Bakes all materials of a scene: plan, run, status."),
-    "farm": Listed("farm", "Bakes a scene on a render farm, with Open Job Description or Dask."),
+    "farm": Listed("farm", "Bakes a scene on a farm, with Open Job Description or Dask."),
 }
 
 

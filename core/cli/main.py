@@ -15,9 +15,10 @@ import typer
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.inputs import WORKING_FOLDER_GONE, is_working_folder_gone
-from verdigris.core.base.outputs import redirect_to_null
+from verdigris.core.base.outputs import noting_links, redirect_to_null
 from verdigris.core.base.process.profile import begin_profile, write_profile
 from verdigris.core.cli.loader import Commands
+from verdigris.core.cli.shared.terminal import warn
 
 _EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -31,9 +32,6 @@ class Program(Commands):
     """All commands. Each exits with 141 when the reader of its output closes the pipe."""
 
     def invoke(self, ctx: Any) -> Any:
-        from verdigris.core.base.outputs import noting_links
-        from verdigris.core.cli.shared.terminal import warn
-
         with _exit_on_broken_pipe(), noting_links() as notes:
             result = super().invoke(ctx)
             for note in notes:

@@ -42,7 +42,7 @@ from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.hosts.host import APPLICATIONS, find_application
 
 app = CommandApp(
-    "farm", "Bakes a scene on a render farm, with Open Job Description or Dask. See docs/SCENES.md."
+    "farm", "Bakes a scene on a farm, with Open Job Description or Dask. See docs/SCENES.md."
 )
 
 _JOBS = (".json", ".yaml", ".yml")

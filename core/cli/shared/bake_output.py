@@ -61,6 +61,8 @@ from verdigris.core.worker.protocol.messages import encode
 _HANG_UP = getattr(signal, "SIGHUP", None)
 # A bake takes up to so many times longer or shorter than another one of this machine shows.
 _SPREAD = 1.3
+# The longest bar of progress, in columns.
+_BAR = 21
 
 Recommend = Callable[[Path], str]
 """Makes a line for the bundle of a bake; the line may be empty."""
@@ -134,14 +136,18 @@ def _notes(event: Event) -> Iterator[str]:
 
 
 def _step_line(event: Step, phase: str, error: str, width: int) -> str:
-    """One line of a terminal of this width; without the speed if that does not fit."""
+    """One line of a terminal of this width, in which the bar and the speed take what is left."""
     share = event.step / max(event.steps, 1)
-    filled = round(20 * share)
-    bar = "━" * filled + "╺" + "─" * (20 - filled)
-    learnt = f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    figures = f"{100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    speed = f"  {event.samples_per_second / 1e6:.2f} M samples/s"
     left = f"  {_clock(event.seconds_left)} left"
-    whole = f"{learnt}  {event.samples_per_second / 1e6:.2f} M samples/s{left}"
-    return whole if len(whole) < width else learnt + left
+    room = width - len(f"{phase}   {figures}{left}")
+    if room < _BAR + len(speed):
+        speed = ""
+    length = max(1, min(room, _BAR))
+    filled = round((length - 1) * share)
+    bar = "━" * filled + "╺" + "─" * (length - 1 - filled)
+    return f"{phase} {bar} {figures}{speed}{left}"
 
 
 def _print_result(
