@@ -17,6 +17,7 @@ from verdigris.core.bundle.files.read import Bundle as OpenedBundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.replace_folder import bundle_name
 from verdigris.core.bundle.history import MOST_KEPT, History, Version, keep_versions
+from verdigris.core.bundle.maya_effect import write_maya_effect
 from verdigris.core.bundle.scene.pack import describe
 from verdigris.core.bundle.scene.pack import pack as join
 from verdigris.core.bundle.scene.scene_pack import is_scene
@@ -31,27 +32,34 @@ from verdigris.core.cli.shared.options import (
 from verdigris.core.pictures.compare.verdict import judge
 
 app = CommandApp()
+MAYA = "maya"
 
 
 @app.add("export copper_tray.vdg --target astc")
 def export(
     bundle: Bundle,
     target: Annotated[
-        str, typer.Option("--target", "-t", help="astc, rgba8, rtxns-bin or rtxns-json.")
+        str, typer.Option("--target", "-t", help="astc, rgba8, maya, rtxns-bin or rtxns-json.")
     ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The folder or file. Default: beside BUNDLE."),
     ] = None,
 ) -> None:
-    """Writes a bundle for phones, for other devices or for RTXNS.
+    """Writes a bundle for phones, for other devices, for Maya's viewport or for RTXNS.
 
     `astc` stores the latents as ASTC 4 x 4 blocks, for phones. `rgba8` stores them as plain bytes,
-    for devices with neither BC7 nor ASTC. `rtxns-bin` and `rtxns-json` write only the layers of the
-    decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes what an engine computes around them.
+    for devices with neither BC7 nor ASTC. `maya` writes a folder with effects for the plug-ins
+    glslShader and dx11Shader; docs/MAYA.md describes them. `rtxns-bin` and `rtxns-json` write only
+    the layers of the decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes what an engine computes
+    around them.
     """
-    require_known(target, (*TEXTURE_TARGETS, *RTXNS_TARGETS), "--target")
+    require_known(target, (*TEXTURE_TARGETS, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
+    if target == MAYA:
+        beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
+        print("\n".join(map(str, write_maya_effect(opened, output or beside))))
+        return
     if target in TEXTURE_TARGETS:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}{SUFFIX}")
         _export_textures(opened, target, output or beside)

@@ -53,9 +53,9 @@ def _compiler():
     return compiler
 
 
-def compile_hlsl(text, profile, entry):
-    """The DXIL of a shader in one text, with warnings as errors."""
-    words = ["-T", profile, "-E", entry, "-WX"]
+def compile_hlsl(text, profile, entry, options=("-WX",)):
+    """The DXIL of a shader in one text, with warnings as errors unless `options` differ."""
+    words = ["-T", profile, "-E", entry, *options]
     source = _Buffer(text, len(text), _UTF8)
     result, status = ctypes.c_void_p(), ctypes.c_int32()
     _call(

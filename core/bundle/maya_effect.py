@@ -1,0 +1,464 @@
+"""Writes a bundle as effects that Maya's viewport draws with the lights of the scene: NAME.ogsfx
+for the plug-in glslShader and NAME.fx for dx11Shader, and images that both load.
+
+Maya's texture manager loads no KTX, and its mip levels are averages, which levels of latents are
+not. So one image contains all levels, which the effect fetches texel by texel. It has no alpha,
+because applications differ in whether they multiply by it. Weights are constants in the text.
+
+Semantics, annotations and blocks: Maya Developer Help, "Semantics and annotations supported by the
+dx11Shader and glslShader plug-ins in Viewport 2.0" and "Convert existing GLSL shaders to OGSFX
+format"; GLSLShaderSemantics.cpp of the developer kit. Lights (kinds, radians, decay, the sign of
+directions): MayaUberShader.fx, which Maya installs.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import tempfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.array_types import Bytes
+from verdigris.core.base.errors import BundleError
+from verdigris.core.base.files import make_folders
+from verdigris.core.base.outputs import write_file
+from verdigris.core.bundle.files.ktx2 import RGBA8
+from verdigris.core.bundle.files.replace_folder import bundle_name
+from verdigris.core.bundle.files.weights import constant_floats
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.runtime.readable_text import declarations, readable
+from verdigris.core.bundle.runtime.runtime_files import ENTRY_FILE_OF_ONE, ENTRY_POINT, slang_files
+from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
+from verdigris.core.network.spec import NetworkSpec
+from verdigris.shaders import SHADER_FOLDER
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.files.stored_textures import LatentTexture
+
+EFFECTS = SHADER_FOLDER / "bundle" / "effect"
+GLSL, HLSL = ".ogsfx", ".fx"
+LIGHTS = 4
+# Direct3D 11 and OpenGL 4.1 promise textures with this side.
+_LARGEST_SIDE = 16384
+# Colours of the first and the last texel of the atlas: an image that was converted has others.
+FIRST, LAST = (13, 201, 87), (190, 34, 120)
+_TARGETS = {GLSL: ("-target", "glsl"), HLSL: ("-target", "hlsl", "-profile", "sm_5_0")}
+# Only the entry point, or filters of the texture unit, use these.
+_LEFT_OUT = re.compile(
+    r"\b[nN]eural(Quer|Answer|Params)\w*|\bevaluateQueries\b|\bmain\(|local_size_x|\bsampler\b"
+    r"|\bSamplerState\b|\bneuralSampler\b|\bneuralPrepareSampled\b"
+)
+_RESOURCE = re.compile(
+    r"\s*(layout\(binding|layout\(std|uniform |cbuffer |ByteAddressBuffer |Texture2DArray<"
+    r"|struct Neural(Floats|Record|\w*Block)\b)"
+)
+_PREPROCESSOR = re.compile(
+    r"^(#.*|\s*\[\[\w+\]\]|layout\((?:column|row)_major\) \w+;)\n", re.MULTILINE
+)
+_ARRAY_VARIABLE = re.compile(r"^(\s+float) (\w+)\[int\((\d+)\)\];", re.MULTILINE)
+_HLSL_WORDS = (
+    (re.compile(r"\b(i?)vec([234])\b"), r"\1float\2"),
+    (re.compile(r"\bifloat"), "int"),
+    (re.compile(r"\bmix\("), "lerp("),
+    (re.compile(r"^const ", re.MULTILINE), "static const "),
+    (re.compile(r"^( +)for \(int index", re.MULTILINE), r"\1[loop] for (int index"),
+)
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """A value of the effect, which Maya shows as an attribute or sets itself."""
+
+    kind: str
+    name: str
+    default: str
+    semantic: str = ""
+    notes: tuple[tuple[str, str | int | float], ...] = ()
+
+    def text(self, suffix: str) -> str:
+        head = f"uniform {self.kind}" if suffix == GLSL else _as_hlsl(self.kind)
+        semantic = f" : {self.semantic}" if self.semantic else ""
+        notes = "".join(f" {_note(name, value)}" for name, value in self.notes)
+        return f"{head} {self.name}{semantic}{f' <{notes} >' if notes else ''} = {self.default};"
+
+
+# What a light has: member of EffectLight, kind, name, default, semantic.
+_OF_LIGHT = (
+    ("isOn", "bool", "Enable", "false", "LIGHTENABLE"),
+    ("kind", "int", "Type", "4", "LIGHTTYPE"),
+    ("position", "vec3", "Pos", "{0.0, 0.0, 0.0}", "POSITION"),
+    ("direction", "vec3", "Dir", "{0.0, -1.0, 0.0}", "DIRECTION"),
+    ("color", "vec3", "Color", "{1.0, 1.0, 1.0}", "LIGHTCOLOR"),
+    ("intensity", "float", "Intensity", "1.0", "LIGHTINTENSITY"),
+    ("cone", "float", "ConeAngle", "0.46", "HOTSPOT"),
+    ("falloff", "float", "FallOff", "0.7", "FALLOFF"),
+    ("decay", "float", "AttenScale", "0.0", "DECAYRATE"),
+)
+
+
+def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
+    """Writes both effects and their images. Returns what it wrote, the effects first."""
+    name = re.sub(r"\W", "_", bundle_name(bundle.folder), flags=re.ASCII)
+    latents = bundle.latents().decoded()
+    if latents.format != RGBA8:
+        raise BundleError(
+            f"{bundle.folder}: its latents are half floats, which Maya's effect cannot hold: bake "
+            "it with --set latent_format=bc7 or rgba8"
+        )
+    if not fits_in_constants(bundle.spec):
+        raise BundleError(
+            f"{bundle.folder}: its decoder {bundle.spec.name} is too large for Maya's effect: bake "
+            "it with a smaller one, such as 2x32"
+        )
+    atlas, tops = latent_atlas(latents.levels)
+    if max(atlas.shape[:2]) > _LARGEST_SIDE:
+        height, width = latents.levels[0].shape[1:3]
+        raise BundleError(
+            f"{bundle.folder}: its latents with {width} x {height} texels are too large for Maya's "
+            f"effect, whose image would have a side of {max(atlas.shape[:2])}: bake it with a "
+            "smaller texture"
+        )
+    images = {"latents": encode_rgb(atlas)}
+    scale = 0.0
+    emission, opacity = bundle.emission(), bundle.opacity()
+    if emission is not None:
+        colors = np.maximum(np.asarray(emission[0], np.float32)[..., :3], 0)
+        scale = float(colors.max()) or 1.0
+        # the square root spares dark places the steps of bytes
+        images["emission"] = encode_rgb(np.rint(255 * np.sqrt(colors / scale)).astype(np.uint8))
+    if opacity is not None:
+        images["opacity"] = encode_rgb(np.repeat(np.asarray(opacity[0], np.uint8)[..., :1], 3, 2))
+    maps = tuple(images)
+    written = {
+        **{
+            name + suffix: effect_text(bundle, latents, tops, suffix, name, maps, scale).encode()
+            for suffix in _TARGETS
+        },
+        **{f"{name}_{kind}.png": data for kind, data in images.items()},
+    }
+    make_folders(folder)
+    for file, data in written.items():
+        write_file(folder / file, data)
+    return [folder / file for file in written]
+
+
+def latent_atlas(levels: Sequence[Bytes]) -> tuple[NDArray[np.uint8], list[int]]:
+    """An image [rows, columns, 3] with all levels, of which each has shape [layers, height, width,
+    4], and the first row of each. A row of marks is above and below."""
+    layers, _, width = levels[0].shape[:3]
+    tops, rows = [], 1
+    for level in levels:
+        tops.append(rows)
+        rows += level.shape[1]
+    atlas = np.zeros((rows + 1, 2 * layers * width, 3), np.uint8)
+    for top, level in zip(tops, levels, strict=True):
+        height, columns = level.shape[1:3]
+        for layer, texels in enumerate(level):
+            start = 2 * layer * columns
+            atlas[top : top + height, start : start + columns] = texels[..., :3]
+            atlas[top : top + height, start + columns : start + 2 * columns, 0] = texels[..., 3]
+    atlas[0, 0], atlas[-1, 0] = FIRST, LAST
+    return atlas, tops
+
+
+def encode_rgb(pixels: NDArray[np.uint8]) -> bytes:
+    """A PNG of bytes [height, width, 3] with the first row at the top, without a colour space."""
+    height, width = pixels.shape[:2]
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)
+    rows[:, 1:] = pixels.reshape(height, -1)
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    head = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
+    parts = (
+        chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b"")
+    )
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+def effect_text(
+    bundle: Bundle,
+    latents: LatentTexture,
+    tops: Sequence[int],
+    suffix: str,
+    name: str,
+    maps: Sequence[str],
+    scale: float,
+) -> str:
+    """The effect in one language. `maps` are the kinds of images beside it."""
+    live = bundle.manifest.live[: bundle.spec.live_inputs]
+    defaults = bundle.manifest.live_defaults
+    parameters = [
+        *_light_parameters(),
+        _Parameter(
+            "vec3",
+            "ambientColor",
+            "{0.1, 0.1, 0.1}",
+            "",
+            (("UIName", "Ambient"), ("UIWidget", "ColorPicker")),
+        ),
+        _Parameter(
+            "bool", "isDisplayedLater", "false", "MayaGammaCorrection", (("UIWidget", "None"),)
+        ),
+        *(
+            _Parameter(
+                "float",
+                f"live{number}",
+                repr(float(value)),
+                "",
+                (("UIName", each.name), ("UIMin", 0.0), ("UIMax", 1.0)),
+            )
+            for number, (each, value) in enumerate(zip(live, defaults, strict=True))
+        ),
+    ]
+    values = [f"live{number}" for number in range(len(live))] + ["0.0"] * (3 - len(live))
+    replaced = {
+        "TITLE": f"The neural material {name}, written by Verdigris.",
+        "PARAMETERS": "\n".join(each.text(suffix) for each in parameters),
+        "TEXTURES": "\n".join(_texture(suffix, kind, f"{name}_{kind}.png") for kind in maps),
+        "CODE": "\n".join(
+            (
+                _constants(bundle, latents, tops, suffix),
+                _translated("atlas.glsl", suffix),
+                decoder_text(bundle.spec, suffix),
+                _translated("shading.glsl", suffix),
+            )
+        ),
+        "LIVE": _translate(f", vec3({', '.join(values)})", suffix) if live else "",
+        "LIGHTS": "\n".join(_light_function()),
+        "LIGHT_COUNT": str(LIGHTS),
+        "MAPS": "\n".join(_map_lines(suffix, maps, scale)),
+        "TRANSPARENT_WORD": "Transparent" if "opacity" in maps else "Opaque",
+        "TRANSPARENT_NUMBER": str(int("opacity" in maps)),
+    }
+    text = (EFFECTS / f"effect{suffix}").read_text("utf-8")
+    for word, value in replaced.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
+
+def decoder_text(spec: NetworkSpec, suffix: str) -> str:
+    """The decoder and the sampler, as functions on kNeuralFloats, neuralRecord and
+    neuralTexel()."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file, data in slang_files(spec).items():
+            (Path(folder) / file).write_bytes(data)
+        code = compile_entry_point(
+            [
+                Path(folder) / ENTRY_FILE_OF_ONE,
+                *("-entry", ENTRY_POINT, "-stage", "compute", *_TARGETS[suffix]),
+                # loops stay: the drivers of a viewport compile while an artist waits
+                *("-DNEURAL_CONSTANTS=1", "-DNEURAL_ROLLED=1", "-DNEURAL_COOPERATIVE=0"),
+                *("-DNEURAL_PIXELS=0", f"-DNEURAL_LIVE={int(spec.live_inputs > 0)}"),
+                *("-no-mangle", "-line-directive-mode", "none"),
+            ]
+        )
+    text = _PREPROCESSOR.sub("", readable(code.decode()) + "\n")
+    parts = [each for each in declarations(text) if not _LEFT_OUT.search(each)]
+    text = "\n".join(each for each in parts if not _is_resource(each))
+    text = re.sub(r"\bneuralFloats\.quads\[", "kNeuralFloats[", text)
+    return _glsl_functions(text) if suffix == GLSL else _hlsl_functions(text)
+
+
+def _is_resource(declaration: str) -> bool:
+    return bool(_RESOURCE.match(declaration))
+
+
+def _glsl_functions(text: str) -> str:
+    text = re.sub(
+        r"(const )?(\w+) +(\w+)\[(\d+)\] = \{([^}]*)\};", r"\1\2 \3[\4] = \2[\4](\5);", text
+    )
+    return re.sub(
+        r"\(?texelFetch\(\(neuralLatents\), \(\((\w+)\)\)\.xyz, \(\(\1\)\)\.w\)\)?(?=[,)])",
+        r"neuralTexel(\1)",
+        text,
+    )
+
+
+def _hlsl_functions(text: str) -> str:
+    # resources among parameters become numbers that nobody reads
+    text = re.sub(r"\b(Texture2DArray<float4 >|ByteAddressBuffer) ", "int ", text)
+    text = re.sub(r"\b\w+\.Load\(int4\(", "neuralTexel(int4(", text)
+    # fxc refuses arrays that it does not see filled
+    text = re.sub(r"\bout float (\w+)\[", r"inout float \1[", text)
+    text = "\n".join(_filled(each) for each in declarations(text))
+    return f"static const int neuralLatents = 0;\nstatic const int neuralWeights = 0;\n{text}"
+
+
+def _filled(declaration: str) -> str:
+    if declaration.startswith("struct"):
+        return declaration
+    return _ARRAY_VARIABLE.sub(r"\1 \2[\3] = (float[\3])0;", declaration)
+
+
+def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suffix: str) -> str:
+    """The numbers of the bundle, and the access to its atlas."""
+    manifest = bundle.manifest
+    data = constant_floats(bundle.spec, manifest.tensors, bundle.weights_bytes())
+    quads = np.frombuffer(data, "<f4").reshape(-1, 4)
+    height, width = latents.levels[0].shape[1:3]
+    layers = len(latents.levels[0])
+    padded = np.zeros((2, 8), np.float32)
+    padded[0, : 4 * layers], padded[1, : 4 * layers] = latents.scale, latents.offset
+    rows = 1 + sum(level.shape[1] for level in latents.levels) + 1
+    first, last = (", ".join(repr(value / 255) for value in mark) for mark in (FIRST, LAST))
+    lines = [
+        _array("vec4", "kNeuralFloats", [_vector(each) for each in quads], suffix),
+        _array("int", "kAtlasTops", [str(top) for top in tops], suffix),
+        *(
+            f"const int {name} = {value};"
+            for name, value in (
+                ("kAtlasWidth", width),
+                ("kAtlasHeight", height),
+                ("kAtlasRows", rows),
+            )
+        ),
+        f"const vec3 kAtlasFirst = vec3({first});",
+        f"const vec3 kAtlasLast = vec3({last});",
+        _record(padded, width, height, len(latents.levels), suffix),
+        _FETCH[suffix],
+    ]
+    return _translate("\n".join(lines), suffix)
+
+
+# NeuralRecord of neural_record.slang, as the compiler names it.
+_RECORD_NUMBERS = (
+    *("width", "height", "levels", "textureIndex", "weights"),
+    *(f"matrix{layer}" for layer in range(8)),
+    *(f"reserved{number}" for number in range(3)),
+)
+_RECORD = "\n".join(
+    (
+        "struct NeuralRecord",
+        "{",
+        "    vec4 scale[2];",
+        "    vec4 offset[2];",
+        *(f"    uint {name};" for name in _RECORD_NUMBERS),
+        "};",
+    )
+)
+_UNUSED = [0] * (len(_RECORD_NUMBERS) - 3)
+_FETCH = {
+    GLSL: "vec3 effectAtlas(ivec2 texel) { return texelFetch(latentsSampler, texel, 0).xyz; }",
+    HLSL: "vec3 effectAtlas(ivec2 texel) { return latentsTexture.Load(int3(texel, 0)).xyz; }",
+}
+
+
+def _record(numbers: NDArray[np.float32], width: int, height: int, levels: int, suffix: str) -> str:
+    quads = [[_vector(half) for half in row.reshape(2, 4)] for row in numbers]
+    if suffix == GLSL:
+        arrays = ", ".join(f"vec4[2]({', '.join(each)})" for each in quads)
+        begin, end = "NeuralRecord(", ")"
+    else:
+        arrays = ", ".join(f"{{ {', '.join(each)} }}" for each in quads)
+        begin, end = "{ ", " }"
+    rest = ", ".join(f"{value}u" for value in (width, height, levels, *_UNUSED))
+    return f"{_RECORD}\nconst NeuralRecord neuralRecord = {begin}{arrays}, {rest}{end};"
+
+
+def _array(kind: str, name: str, values: Sequence[str], suffix: str) -> str:
+    begin, end = (f"{kind}[{len(values)}](", ")") if suffix == GLSL else ("{", "}")
+    return f"const {kind} {name}[{len(values)}] = {begin}\n" + ",\n".join(values) + f"{end};"
+
+
+def _vector(numbers: NDArray[np.float32]) -> str:
+    return f"vec4({', '.join(f'{float(each):.9g}' for each in numbers)})"
+
+
+def _translated(file: str, suffix: str) -> str:
+    return _translate((EFFECTS / file).read_text("utf-8"), suffix)
+
+
+def _translate(text: str, suffix: str) -> str:
+    return _as_hlsl(text) if suffix == HLSL else text
+
+
+def _as_hlsl(text: str) -> str:
+    for pattern, word in _HLSL_WORDS:
+        text = pattern.sub(word, text)
+    return text
+
+
+def _light_parameters() -> list[_Parameter]:
+    found = []
+    for light in range(LIGHTS):
+        group: tuple[tuple[str, Any], ...] = (("Object", f"Light {light}"),)
+        for _, kind, name, default, semantic in _OF_LIGHT:
+            space = (("Space", "World"),) if semantic in ("POSITION", "DIRECTION") else ()
+            label = (("UIName", f"Light {light} {name}"),)
+            found.append(
+                _Parameter(kind, f"light{light}{name}", default, semantic, (*group, *label, *space))
+            )
+    return found
+
+
+def _light_function() -> list[str]:
+    lines = ["EffectLight effectLight(int index)", "{", "    EffectLight light;"]
+    for number in range(LIGHTS):
+        if number:
+            lines += [f"    if (index == {number})", "    {"]
+        for member, _, name, _, _ in _OF_LIGHT:
+            lines.append(f"{'        ' if number else '    '}light.{member} = light{number}{name};")
+        if number:
+            lines.append("    }")
+    return [*lines, "    return light;", "}"]
+
+
+def _note(name: str, value: str | float) -> str:
+    if isinstance(value, str):
+        return f'string {name} = "{value}";'
+    return f"{'int' if isinstance(value, int) else 'float'} {name} = {value!r};"
+
+
+def _texture(suffix: str, kind: str, file: str) -> str:
+    is_exact = kind == "latents"
+    notes = " ".join(
+        _note(name, value)
+        for name, value in (
+            ("ResourceName", file),
+            ("ResourceType", "2D"),
+            ("UIWidget", "FilePicker"),
+            ("UIName", kind.capitalize()),
+            ("mipmaplevels", int(is_exact)),
+        )
+    )
+    if suffix == GLSL:
+        word = "NEAREST" if is_exact else "LINEAR"
+        states = f"TEXTURE_MIN_FILTER = {word}; TEXTURE_MAG_FILTER = {word};"
+        states += " TEXTURE_WRAP_S = REPEAT; TEXTURE_WRAP_T = REPEAT;"
+        return (
+            f"uniform texture2D {kind}Texture < {notes} >;\n"
+            f"uniform sampler2D {kind}Sampler = sampler_state "
+            f"{{ Texture = <{kind}Texture>; {states} }};\n"
+        )
+    text = f"Texture2D {kind}Texture < {notes} >;\n"
+    if is_exact:
+        return text
+    states = "Filter = MIN_MAG_MIP_LINEAR; AddressU = Wrap; AddressV = Wrap;"
+    return f"{text}SamplerState {kind}Sampler {{ {states} }};\n"
+
+
+def _map_lines(suffix: str, maps: Sequence[str], scale: float) -> list[str]:
+    def read(kind: str, channels: str) -> str:
+        if suffix == GLSL:
+            return f"texture({kind}Sampler, stored).{channels}"
+        return f"{kind}Texture.Sample({kind}Sampler, stored).{channels}"
+
+    lines = []
+    if "emission" in maps:
+        vector = _translate("vec3", suffix)
+        lines.append(f"        {vector} emitted = {read('emission', 'xyz')};")
+        lines.append(f"        color += {scale!r} * emitted * emitted;")
+    if "opacity" in maps:
+        lines.append(f"        opacity = {read('opacity', 'x')};")
+    return lines
