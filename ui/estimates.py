@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass
 from statistics import median
 from typing import Any
@@ -18,13 +18,21 @@ from typing import Any
 from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
 from verdigris.core.settings.bake_settings import BakeSettings
 
-# Dots of the middle half of the materials in docs/BENCHMARKS.md, by trainer and preset. `final` on
-# a CPU was not measured.
+# Dots before a bake here has shown others, by trainer and preset, from docs/BENCHMARKS.md and from
+# drafts on a CPU. `final` on a CPU was not measured.
 _DOTS = {
     "tensor": {"draft": (3, 4), "standard": (4, 4), "final": (4, 5)},
-    "numpy": {"draft": (2, 3), "standard": (3, 3), "final": (3, 4)},
+    "numpy": {"draft": (3, 4), "standard": (3, 4), "final": (3, 4)},
 }
-_ANY_DOTS = (2, 4)
+# Of shiny materials with many images: a draft on a CPU loses 6 to 10% of their light.
+_DOTS_OF_HARD = {
+    "tensor": {"draft": (3, 3), "standard": (3, 4), "final": (4, 5)},
+    "numpy": {"draft": (1, 2), "standard": (2, 3), "final": (3, 4)},
+}
+_CONSTANT_DOTS, _ANY_DOTS = (4, 5), (2, 4)
+CONSTANT, HARD, EASY = "constant", "hard", "easy"
+_SHINY = {"metal", "coat", "conductor_bsdf"}
+_HARD_IMAGES = 3
 # Before its first bake a machine may be this many times faster or slower.
 _UNKNOWN = 2.0
 _LEAST_SPREAD, _MOST_SPREAD = 1.15, 2.0
@@ -58,12 +66,16 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A bake that has ended: its time without a correction, and the real one."""
+    """A bake that has ended: its time without a correction, the real one, and its dots."""
 
     trainer: str
     network: str
     estimated: float
     seconds: float
+    preset: str = ""
+    difficulty: str = ""
+    dots: int = 0
+    """0 if it was not measured."""
 
     @property
     def ratio(self) -> float:
@@ -82,6 +94,7 @@ class Predictions:
         trainer: str,
         preset: str = "",
         time_limit: float | None = None,
+        difficulty: str = "",
     ) -> Prediction:
         """The prediction for a bake with these settings."""
         raw = Estimate().seconds(settings, trainer, time_limit)
@@ -93,16 +106,41 @@ class Predictions:
             # one bake says little of how much they vary
             spread = 1.5 if len(ratios) == 1 else max(off)
             spread = min(_MOST_SPREAD, max(_LEAST_SPREAD, spread))
-        dots = _DOTS.get(trainer, {}).get(preset, _ANY_DOTS)
+        dots = self._dots(trainer, preset, difficulty)
         is_open = settings.size.is_open
         loaded = bundle_bytes(settings)[0]
         return Prediction(factor * raw, spread, loaded, dots, bool(ratios), is_open)
 
-    def learn(self, settings: BakeSettings, trainer: str, seconds: float) -> None:
+    def _dots(self, trainer: str, preset: str, difficulty: str) -> tuple[int, int]:
+        """The dots of the last bakes like this one: as hard, and with its preset."""
+        wanted = trainer, preset, difficulty
+        like = [
+            each.dots
+            for each in self.outcomes
+            if each.dots and (each.trainer, each.preset, each.difficulty) == wanted
+        ][-_MOST_LIKE:]
+        if like:
+            middle = round(median(like))
+            return max(min(like), middle - 1), min(max(like), middle + 1)
+        if difficulty == CONSTANT:
+            return _CONSTANT_DOTS
+        table = _DOTS_OF_HARD if difficulty == HARD else _DOTS
+        return table.get(trainer, {}).get(preset, _ANY_DOTS)
+
+    def learn(
+        self,
+        settings: BakeSettings,
+        trainer: str,
+        seconds: float,
+        preset: str = "",
+        difficulty: str = "",
+        dots: int = 0,
+    ) -> None:
         """Adds a bake that was not stopped, resumed or limited."""
         estimated = Estimate().seconds(settings, trainer, None)
         if seconds > 0:
-            self.outcomes.append(Outcome(trainer, settings.network, estimated, seconds))
+            figures = settings.network, estimated, seconds, preset, difficulty, dots
+            self.outcomes.append(Outcome(trainer, *figures))
             del self.outcomes[:-_MOST_OUTCOMES]
 
     def _ratios(self, trainer: str, network: str, estimated: float) -> list[float]:
@@ -124,12 +162,25 @@ class Predictions:
         """Takes stored outcomes. Damaged ones are left out."""
         for each in values:
             try:
-                trainer, network, estimated, seconds = each
-                outcome = Outcome(str(trainer), str(network), float(estimated), float(seconds))
+                # memories of before have no dots
+                trainer, network, estimated, seconds, *more = each
+                preset, difficulty, dots = more or ("", "", 0)
+                names = str(trainer), str(network)
+                times = float(estimated), float(seconds)
+                outcome = Outcome(*names, *times, str(preset), str(difficulty), int(dots))
             except (TypeError, ValueError):
                 continue
             if outcome.estimated > 0 and outcome.seconds > 0:
                 self.outcomes.append(outcome)
+
+
+def difficulty_of(report: Mapping[str, Any] | None, is_constant: bool) -> str:
+    """How hard a material is to bake, from its report: shiny materials with many images are."""
+    if is_constant:
+        return CONSTANT
+    found = report or {}
+    is_shiny = any(part.get("name") in _SHINY for part in found.get("parts", ()))
+    return HARD if is_shiny and len(found.get("textures", ())) >= _HARD_IMAGES else EASY
 
 
 def compare(predicted: Prediction, seconds: float) -> str:
@@ -227,7 +278,9 @@ class BakeTimes:
         self.left.start(None if is_resumed else predicted, is_resumed)
         self.clock.start()
 
-    def learn(self, settings: BakeSettings, trainer: str) -> None:
-        """Takes the time of a bake that has ended for later predictions."""
+    def learn(
+        self, settings: BakeSettings, trainer: str, preset: str, difficulty: str, dots: int
+    ) -> None:
+        """Takes the time and the dots of a bake that has ended for later predictions."""
         self.took = self.clock.seconds
-        self.predictions.learn(settings, trainer, self.took)
+        self.predictions.learn(settings, trainer, self.took, preset, difficulty, dots)

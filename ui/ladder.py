@@ -78,12 +78,14 @@ class RungCard(QFrame):
         grid.addWidget(self.use, 2, 1)
         grid.setColumnStretch(1, 1)
 
-    def show_rung(self, rung: Mapping[str, Any] | None, folder: Path) -> None:
-        """Shows what was measured; nothing for a rung that is not fitted."""
+    def show_rung(
+        self, rung: Mapping[str, Any] | None, folder: Path, is_finished: bool = False
+    ) -> None:
+        """Shows what was measured. A rung that is finished before the others has no figures yet."""
         if rung is None:
             self.picture.setPixmap(blank(PICTURE))
             self.figures.setText(capitalise(self._kind.cost))
-            self.use.setText("Not baked")
+            self.use.setText("Finished: measured with the others" if is_finished else "Not baked")
             return
         found = QPixmap(str(folder / str(rung.get("picture", ""))))
         smooth, whole = (
@@ -217,12 +219,12 @@ class LadderPage(QWidget):
             card.box.setChecked(name in work.choices.rungs)
             card.box.blockSignals(False)
             card.box.setEnabled(not is_running)
-            card.show_rung(fitted.get(name), work.folder)
+            card.show_rung(fitted.get(name), work.folder, name in work.finished)
         self.progress.setVisible(is_running)
         self.doing.setVisible(is_running)
         if is_running:
             self.progress.show_share(work.part)
-            self.doing.setText(f"{work.what}, {work.part:.0%}")
+            self.doing.setText(f"{work.what}, {work.part:.0%}{work.left}")
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.ladder.can_bake)

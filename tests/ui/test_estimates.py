@@ -7,7 +7,14 @@ import pytest
 
 from verdigris.core.base.text import format_range
 from verdigris.core.settings.presets import require_recipe
-from verdigris.ui.estimates import BakeClock, Prediction, Predictions, TimeLeft, compare
+from verdigris.ui.estimates import (
+    BakeClock,
+    Prediction,
+    Predictions,
+    TimeLeft,
+    compare,
+    difficulty_of,
+)
 
 
 def settings(preset):
@@ -47,9 +54,40 @@ def test_bakes_that_vary_widen_the_range_and_like_ones_count_first():
 def test_outcomes_survive_the_settings_and_damaged_ones_are_left_out():
     predictions = Predictions()
     predictions.learn(settings("draft"), "numpy", 40.0)
+    predictions.learn(settings("draft"), "numpy", 40.0, "draft", "hard", 2)
     again = Predictions()
+    # one of before dots were kept
+    again.read_json([["numpy", "2x32", 20.0, 30.0]])
+    assert again.outcomes.pop().dots == 0
     again.read_json([*predictions.as_json(), ["numpy"], ["numpy", "2x32", "x", 1], [1, 2, 0, 3]])
     assert again.outcomes == predictions.outcomes
+
+
+# Drafts on a CPU: parts and images, as `inspect` prints them, and the dots of the bake.
+DRAFTS = {
+    "copper_tray": (("oren_nayar_diffuse_bsdf", "conductor_bsdf"), 7, 1),
+    "glazed_tile": (("base", "specular", "coat"), 3, 1),
+    "brushed_steel": (("base", "metal", "specular"), 1, 4),
+    "pearl_inlay": (("base", "metal", "specular", "thin film"), 2, 4),
+}
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+def test_a_card_promises_the_dots_that_a_draft_gets_and_learns_others(name):
+    parts, images, dots = DRAFTS[name]
+    report = {"parts": [{"name": part} for part in parts], "textures": [{}] * images}
+    difficulty = difficulty_of(report, False)
+    predictions = Predictions()
+    found = predictions.predict(settings("draft"), "numpy", "draft", difficulty=difficulty).dots
+    assert found[0] <= dots <= found[1]
+    # three bakes here with other dots count for more than the table
+    other = 6 - dots
+    for _ in range(3):
+        predictions.learn(settings("draft"), "numpy", 9.0, "draft", difficulty, other)
+    again = predictions.predict(settings("draft"), "numpy", "draft", difficulty=difficulty).dots
+    assert again == (other, other)
+    unlike = predictions.predict(settings("draft"), "numpy", "standard", difficulty=difficulty)
+    assert unlike.dots != again or dots == 4
 
 
 def test_how_far_off_a_prediction_was_is_told():

@@ -1,6 +1,7 @@
 """The page of the ladder: choices, the worker of its own, progress, cancel, and the cards."""
 
 import json
+import re
 
 import pytest
 
@@ -44,8 +45,15 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     assert isinstance(sent, commands.Ladder)
     assert (sent.mesh, sent.rungs, sent.size) == ("/meshes/figure.usda", ("neural", "vertex"), 256)
     assert sent.folder.endswith("clay_ladder") and sent.lit_by == session.model.state.view.lit_by
+    session.receive("fitting", what="neural", part=0.9)
     session.receive("fitting", what="vertex", part=0.25)
+    # a rung that is done says so while the others are fitted
+    assert ladder.cards["neural"].use.text().startswith("Finished")
+    assert ladder.cards["vertex"].use.text() == "Not baked"
     assert ladder.doing.text() == "Vertex colours, 25%" and ladder.progress.isVisible()
+    session.model.ladder._since -= 30
+    session.receive("fitting", what="vertex", part=0.5)
+    assert re.fullmatch(r"Vertex colours, 50%, \d+ to \d+ s left", ladder.doing.text())
     assert not ladder.bake.isEnabled() and ladder.cancel.isVisible()
     session.receive("fitted", folder=sent.folder, report=REPORT)
     assert session.client.ended == "closed" and own.ended == ""

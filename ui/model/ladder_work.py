@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import format_range
 from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook
 from verdigris.core.hosts.ladder_looks import find_report, look_of, result_of
 from verdigris.core.ladder.rungs.registry import RUNGS, find_rung
@@ -19,6 +21,8 @@ from verdigris.ui.model.scene import Scene
 from verdigris.ui.signals import ERROR, INFO, WARNING, Signal, capitalise
 
 REPORT, PAGE = "ladder.json", "ladder.html"
+# The time left of a rung is shown from here on, as a range this wide.
+_LEAST_PART, _LEAST_SECONDS, _SPREAD = 0.1, 3.0, 1.3
 SIZES = (128, 256, 512, 1024, 2048)
 
 
@@ -55,11 +59,23 @@ class LadderWork:
         self.what = ""
         """What is fitted at the moment."""
         self.part = 0.0
+        self.finished: tuple[str, ...] = ()
+        """Names of the rungs that are fitted, while others are not."""
+        self._fitting, self._since = "", 0.0
         self.changed = Signal()
 
     @property
     def is_running(self) -> bool:
         return self._client is not None
+
+    @property
+    def left(self) -> str:
+        """The time that is left for this rung; nothing until enough of it is done."""
+        elapsed = time.monotonic() - self._since
+        if not self.is_running or self.part < _LEAST_PART or elapsed < _LEAST_SECONDS:
+            return ""
+        seconds = elapsed * (1 - self.part) / self.part
+        return f", {format_range(seconds / _SPREAD, seconds * _SPREAD)} left"
 
     def choose(self, **values: Any) -> None:
         """Changes some of the choices."""
@@ -118,7 +134,8 @@ class LadderWork:
             str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
             state.view.lit_by, state.choices.preset,
         )  # fmt: skip
-        self.what, self.part = "Opening the material", 0.0
+        self.what, self.part, self._fitting = "Opening the material", 0.0, ""
+        self.finished = ()
         self.changed.emit()
 
     def attach(self) -> None:
@@ -181,6 +198,10 @@ class LadderWork:
             self._client.send(waiting)
         elif kind == "fitting":
             what = str(event.get("what", ""))
+            if what != self._fitting:
+                if find_rung(self._fitting):
+                    self.finished = (*self.finished, self._fitting)
+                self._fitting, self._since = what, time.monotonic()
             kind = find_rung(what)
             self.what = kind.title if kind else capitalise(what)
             self.part = float(event.get("part", 0.0))
@@ -205,5 +226,5 @@ class LadderWork:
         client, self._client, self._waiting = self._client, None, None
         if client is not None:
             client.close()
-        self.what, self.part = "", 0.0
+        self.what, self.part, self.finished, self._fitting = "", 0.0, (), ""
         self.changed.emit()

@@ -14,7 +14,7 @@ from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.protocol.commands import Focus, SetView
-from verdigris.ui.estimates import BakeTimes, Prediction
+from verdigris.ui.estimates import BakeTimes, Prediction, difficulty_of
 from verdigris.ui.model.parts.bake_history import BakeHistory
 from verdigris.ui.model.parts.bake_log import BakeLog
 from verdigris.ui.model.parts.changes import Changes
@@ -131,7 +131,8 @@ class PanelState:
         preset = choices.preset or default_preset(trainer)
         settings = choices.settings(trainer, self.is_constant)
         predictions = self.times.predictions
-        return predictions.predict(settings, trainer, preset, choices.time_limit)
+        difficulty = difficulty_of(self.report, self.is_constant)
+        return predictions.predict(settings, trainer, preset, choices.time_limit, difficulty)
 
     def learn_time(self) -> None:
         """Compares the time of a whole bake with its prediction, for the next one."""
@@ -143,7 +144,11 @@ class PanelState:
         settings = replace(choices.settings(trainer), iterations=self.bake.progress.steps)
         if self.bake.resolution:
             settings = replace(settings, resolution=self.bake.resolution)
-        self.times.learn(settings, trainer)
+        verdict = judge(self.bake.measured)
+        preset, dots = choices.preset or default_preset(trainer), verdict.dots if verdict else 0
+        self.times.learn(
+            settings, trainer, preset, difficulty_of(self.report, self.is_constant), dots
+        )
 
     @property
     def bake_key(self) -> object:
