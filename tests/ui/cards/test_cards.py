@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from verdigris.core.bundle.history import Version
 from verdigris.core.material.analyse.image_facts import TextureFacts
 from verdigris.core.worker.protocol import commands
+from verdigris.ui.cards.worst_crop import crops
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.cards import when
 from verdigris.ui.panel import Panel
@@ -295,3 +296,23 @@ def test_should_i_bake_this_is_answered_in_one_sentence_with_the_figures_behind_
     assert not figures.verdict.isVisible()
     figures.fold.click()
     assert figures.verdict.isVisible() and "neural 9 ns" in figures.verdict.text()
+
+
+def test_the_worst_place_is_shown_beside_the_words_if_the_pictures_are_of_one_view(panel, session):
+    report(session, varying_inputs=["base_color"])
+    finish(session)
+    crop, pictures = panel.pages.bake.verdict.crop, session.model.state.pictures
+    assert not crop.isVisible()
+    reference = np.full((96, 128, 3), 90, np.uint8)
+    neural = reference.copy()
+    # one pixel is far off, and a place of 6 x 6 pixels is off
+    neural[10, 10] = 255
+    neural[60:66, 100:106] = 150
+    for part, pixels, view in (("reference", reference, 3), ("neural", neural, 2)):
+        pictures.handle({"event": "picture", "part": part, "view": view}, pixels)
+    assert not crop.isVisible()
+    pictures.handle({"event": "picture", "part": "neural", "view": 3}, neural)
+    assert crop.isVisible()
+    left, right = crops(reference, neural)
+    assert left.shape == right.shape == (16, 16, 3)
+    assert (right == 150).all(-1).sum() == 36 and (left == 90).all()
