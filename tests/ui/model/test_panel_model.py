@@ -143,6 +143,8 @@ def test_a_bake_of_a_lost_worker_continues_in_a_new_one(session):
     session.receive("opened", chosen="clay", materials=[REPORT], trainer="numpy")
     (start,) = [each for each in session.client.sent if isinstance(each, commands.Start)]
     assert start.request.resume
+    # strokes may be newer than the checkpoint, whose weights the bake goes on with
+    assert isinstance(session.client.sent[-1], commands.SetImportance)
     assert not model.state.choices.resume
 
 
