@@ -154,6 +154,13 @@ def swap_in(new: Path, target: Path) -> Path | None:
     return old
 
 
+def move_bundles(source: Path, folder: Path) -> None:
+    """Moves all bundles of a folder to another one, where they replace those of their names."""
+    for each in [*source.glob(f"*{SUFFIX}")]:
+        if (old := swap_in(each, folder / each.name)) is not None:
+            remove_bundle(old)
+
+
 def check_replaceable(target: Path, kind: str) -> None:
     """Refuses to replace a file, or a folder with another kind of manifest.
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.files import Folder, make_folders, remove_folder
+from verdigris.core.base.files import Folder, make_folders
 from verdigris.core.base.outputs import draft_in, write_own_file
-from verdigris.core.bundle.files.manifest import SUFFIX
-from verdigris.core.bundle.files.replace_folder import swap_in
+from verdigris.core.bundle.files.replace_folder import move_bundles
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
@@ -47,9 +46,8 @@ def write_ladder(
     try:
         with Folder.at(folder) as place, draft_in(place, _DRAFT) as draft:
             report = _write_all(ladder, draft.steady_path, folder, name, has_ktx)
-            for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
-                if (old := swap_in(each, folder / each.name)) is not None:
-                    remove_folder(old)
+            if baked:
+                move_bundles(baked, folder)
             # the report is last, because it names the others
             for file in sorted(draft.names(), key=lambda file: (file == REPORT, file)):
                 draft.rename(file, file, to=place)
