@@ -14,9 +14,7 @@ directions): MayaUberShader.fx, which Maya installs.
 from __future__ import annotations
 
 import re
-import struct
 import tempfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.array_types import Bytes
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.files import make_folders
 from verdigris.core.base.outputs import write_file
+from verdigris.core.bundle.effect_images import FIRST, LAST, encode_rgb, latent_atlas
 from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.replace_folder import bundle_name
 from verdigris.core.bundle.files.weights import constant_floats
@@ -48,8 +46,6 @@ GLSL, HLSL = ".ogsfx", ".fx"
 LIGHTS = 4
 # Direct3D 11 and OpenGL 4.1 promise textures with this side.
 _LARGEST_SIDE = 16384
-# Colours of the first and the last texel of the atlas: an image that was converted has others.
-FIRST, LAST = (13, 201, 87), (190, 34, 120)
 _TARGETS = {GLSL: ("-target", "glsl"), HLSL: ("-target", "hlsl", "-profile", "sm_5_0")}
 # Only the entry point, or filters of the texture unit, use these.
 _LEFT_OUT = re.compile(
@@ -148,42 +144,6 @@ def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
     for file, data in written.items():
         write_file(folder / file, data)
     return [folder / file for file in written]
-
-
-def latent_atlas(levels: Sequence[Bytes]) -> tuple[NDArray[np.uint8], list[int]]:
-    """An image [rows, columns, 3] with all levels, of which each has shape [layers, height, width,
-    4], and the first row of each. A row of marks is above and below."""
-    layers, _, width = levels[0].shape[:3]
-    tops, rows = [], 1
-    for level in levels:
-        tops.append(rows)
-        rows += level.shape[1]
-    atlas = np.zeros((rows + 1, 2 * layers * width, 3), np.uint8)
-    for top, level in zip(tops, levels, strict=True):
-        height, columns = level.shape[1:3]
-        for layer, texels in enumerate(level):
-            start = 2 * layer * columns
-            atlas[top : top + height, start : start + columns] = texels[..., :3]
-            atlas[top : top + height, start + columns : start + 2 * columns, 0] = texels[..., 3]
-    atlas[0, 0], atlas[-1, 0] = FIRST, LAST
-    return atlas, tops
-
-
-def encode_rgb(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG of bytes [height, width, 3] with the first row at the top, without a colour space."""
-    height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)
-    rows[:, 1:] = pixels.reshape(height, -1)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        check = zlib.crc32(kind + data)
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
-
-    head = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
-    parts = (
-        chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b"")
-    )
-    return b"\x89PNG\r\n\x1a\n" + parts
 
 
 def effect_text(

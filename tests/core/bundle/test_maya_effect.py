@@ -9,8 +9,9 @@ import pytest
 import slangpy
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.effect_images import latent_atlas
 from verdigris.core.bundle.files.reference import make_reference
-from verdigris.core.bundle.maya_effect import latent_atlas, write_maya_effect
+from verdigris.core.bundle.maya_effect import write_maya_effect
 from verdigris.core.cli.commands.bundles import export
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
