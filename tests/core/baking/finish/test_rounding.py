@@ -104,7 +104,7 @@ def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_th
     # other warnings depend on when the bake was stopped
     (warning,) = (text for text in warnings_of(events) if "storing latents" in text)
     assert warning.startswith("cloud: storing latents as bc7 raised the log error by ")
-    assert "use --set latent_format=rgba8" in warning
+    assert "use latent_format=rgba8" in warning
     trainer = run.learner.trainer
     ranges = fit_ranges(trainer.parameters())
     expected = compressed_copy(trainer.parameters(), ranges, trainer.latent_squares()).latents

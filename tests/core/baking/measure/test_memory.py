@@ -73,7 +73,7 @@ def test_where_the_batch_is_what_does_not_fit_a_smaller_one_is_named():
 
 
 def test_a_card_on_which_nothing_fits_says_so():
-    assert refusal(card(1000), SETTINGS).endswith("no resolution fits, so choose another --device")
+    assert refusal(card(1000), SETTINGS).endswith("no resolution fits, so choose another device")
 
 
 def test_no_buffer_is_larger_than_kernels_reach_however_much_memory_there_is():

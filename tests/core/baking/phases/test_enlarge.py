@@ -458,7 +458,7 @@ def test_a_time_limit_includes_encoding_or_leaves_it_out(
 def test_a_bake_resumes_with_the_time_limit_and_the_encoder_of_its_start(ramp, tmp_path):
     cut_off([ramp], tmp_path, SETTINGS)
     for changes, limit, message in (
-        ({}, 3.0, "began with no time limit, .* not with 3.0 s"),
+        ({}, 3.0, "began with no time limit, .* is now 3.0 s"),
         ({"encode_from": 0}, None, "began with encode_from 32, not 0: use"),
     ):
         with pytest.raises(CheckpointError, match=message):
