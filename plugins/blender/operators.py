@@ -117,7 +117,11 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         self._material = find_host_material(host, shown_material(context))
         self._identity = host.identity(self._material)
         folder = bake_folder(settings.folder, host.scene_file())
-        document = host.document(self._material)
+        try:
+            document = host.document(self._material)
+        except HostError as failure:
+            steps = " ".join(host.export_steps)
+            raise HostError(f"{failure}. You can also export it by hand. {steps}") from None
         painted = find_painted(host, self._material) if settings.use_weights else None
         for note in (*document.notes, *(painted.notes if painted else ())):
             self.report({"INFO"}, note)

@@ -204,6 +204,18 @@ def test_the_panels_draw_in_every_state(harness, tmp_path, worker, monkeypatch):
     assert any("/out/copper.vdg" in str(each) for each in drawn)
 
 
+def test_a_material_that_cannot_be_read_has_a_way_around(harness):
+    tree = bpy.data.materials["copper"].node_tree
+    toon = tree.nodes.new("ShaderNodeBsdfToon")
+    tree.links.new(toon.outputs[0], tree.get_output_node("ALL").inputs["Surface"])
+    way = (
+        r"use a Principled BSDF.*\. You can also export it by hand\. "
+        r"Select an object .* FILE\.usda`"
+    )
+    with pytest.raises(RuntimeError, match=way):
+        bpy.ops.verdigris.bake()
+
+
 def test_an_error_of_blenders_own_operators_is_one_line_of_the_report(harness, monkeypatch):
     def fail(*_):
         raise RuntimeError("Error: first line\nsecond line\n")
