@@ -53,6 +53,8 @@ def replace_folder(
     if is_of_a_device(path.name):
         raise BundleError(f"{path}: the name is reserved by Windows: choose another name")
     check_no_bundle(path.parent, path)
+    # before the lock, which changes the folder: a link may lead to one of somebody else
+    check_replaceable(path, kind)
     with locked(path.parent, path.name):
         clear_leftovers(path, dispose)
         check_replaceable(path, kind)

@@ -307,3 +307,14 @@ def test_a_folder_that_can_be_written_to_and_not_listed_is_written_to(tmp_path, 
         after = make_bundle(tmp_path / "a.vdg", name="after")
     assert (before.manifest.name, after.manifest.name) == ("before", "after")
     assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]
+
+
+def test_a_link_to_a_file_is_refused_before_anything_is_made_beside_the_file(tmp_path):
+    theirs, link = tmp_path / "mine" / "v.txt", tmp_path / "all.vdg"
+    theirs.parent.mkdir()
+    theirs.write_text("precious")
+    os.utime(theirs.parent, (1e9, 1e9))
+    link.symlink_to(theirs)
+    with pytest.raises(BundleError, match=r"v\.txt: already exists and is not a bundle"):
+        replacing.replace_folder(link, {"manifest.json": b"{}"})
+    assert theirs.parent.stat().st_mtime == 1e9
