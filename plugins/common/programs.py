@@ -1,4 +1,5 @@
-"""Starts batches and self-tests in the application's own interpreter."""
+"""Starts batches and self-tests in the application's own interpreter, and runs commands with the
+worker's Python."""
 
 from __future__ import annotations
 
@@ -12,8 +13,10 @@ from verdigris.core.base.errors import HostError, VerdigrisError, reason, sugges
 from verdigris.core.base.files import make_folders, new_file
 from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
+    environment_for,
     package_folder,
     require_launcher,
+    require_worker_command,
 )
 from verdigris.core.hosts.guarded_host import LOG
 from verdigris.core.hosts.host import log_beside
@@ -91,6 +94,29 @@ def show_errors(
         return run
 
     return wrap
+
+
+def run_command(words: Sequence[str]) -> None:
+    """Runs a command of Verdigris with the worker's Python, and waits for its end. Raises its
+    error."""
+    command = [*require_worker_command(), "-m", "verdigris.core", *words]
+    try:
+        done = subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment_for(command),
+            creationflags=NO_WINDOW,
+        )
+    except OSError as failure:
+        raise HostError(f"{command[0]} cannot be started: {reason(failure)}") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with {done.returncode}"]
+        raise HostError(lines[-1].removeprefix("verdigris: "))
 
 
 def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path) -> None:

@@ -14,6 +14,8 @@ from verdigris.plugins.common.programs import (
 )
 from verdigris.plugins.maya.interpreter import mayapy
 
+_NONE_SELECTED = "no material is selected: select a material or a mesh that has one"
+
 
 def _show_error(text: str) -> None:
     cmds.confirmDialog(title="Verdigris", message=text, button=["OK"])
@@ -75,8 +77,22 @@ def switch_look() -> None:
     host = MayaHost()
     materials = host.selected_materials()
     if not materials:
-        raise HostError("no material is selected: select a material or a mesh that has one")
+        raise HostError(_NONE_SELECTED)
     _show_message(host.switch_look(materials))
+
+
+@show_errors(_show_error)
+def switch_neural_look() -> None:
+    """Assigns the neural look of the selected materials, or the materials again."""
+    from verdigris.plugins.maya.adapter import MayaHost
+    from verdigris.plugins.maya.scene.neural_look import switch_neural_looks
+
+    host = MayaHost()
+    host.stop_painting()
+    materials = host.selected_materials()
+    if not materials:
+        raise HostError(_NONE_SELECTED)
+    _show_message(switch_neural_looks({each: host.meshes(each) for each in materials}))
 
 
 @show_errors(_show_error)

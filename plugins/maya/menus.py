@@ -58,6 +58,12 @@ BUTTONS = (
         "switch_look",
     ),
     Button(
+        "Neural Look",
+        "verdigris_neural.svg",
+        "Show the neural material in the viewport, or the materials again",
+        "switch_neural_look",
+    ),
+    Button(
         "Batch",
         "verdigris_batch.svg",
         "Bake every material of the scene in the background",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
@@ -15,7 +15,7 @@ from verdigris.plugins.maya.scene.documents import result_roots
 from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, STAGED, engines_of, node_of
 from verdigris.plugins.maya.scene.nodes import surface_of, text_of, undo_step
 from verdigris.plugins.maya.scene.stages import split_item, switch_staged_looks
-from verdigris.plugins.maya.scene.viewport import viewport_engine
+from verdigris.plugins.maya.scene.viewport import neural_engines, viewport_engine
 
 RESULT_ATTRIBUTE = "verdigrisBundle"
 RESULTS_ATTRIBUTE = "verdigrisBundles"
@@ -84,9 +84,14 @@ def switch_stages(
 
 
 def is_look_shown(material: HostMaterial) -> bool:
-    """Whether the meshes of a material display its baked look."""
-    engine = viewport_engine(material)
-    return bool(engine and read_former(engine))
+    """Whether the meshes of a material display its baked look or its neural look."""
+    return bool(shown_engines(material))
+
+
+def shown_engines(material: HostMaterial) -> list[str]:
+    """The shading groups of the looks that the meshes of a material display."""
+    engines = [viewport_engine(material), *neural_engines(material)]
+    return [engine for engine in engines if engine and read_former(engine)]
 
 
 def show_looks(meshes: dict[HostMaterial, tuple[str, ...]]) -> list[str]:
@@ -114,5 +119,11 @@ def show_looks(meshes: dict[HostMaterial, tuple[str, ...]]) -> list[str]:
 def hide_looks(materials: Sequence[HostMaterial]) -> None:
     """Assigns the materials again, as one undo step."""
     with undo_step("Verdigris materials"):
-        for material in materials:
-            put_back(viewport_engine(material))
+        put_back_looks(materials)
+
+
+def put_back_looks(materials: Iterable[HostMaterial]) -> None:
+    """Assigns the materials again, as part of an undo step."""
+    for material in materials:
+        for engine in shown_engines(material):
+            put_back(engine)

@@ -23,6 +23,9 @@ from verdigris.plugins.maya.scene.documents import texture_name
 from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
+_NEURAL_SUFFIX = "_neural"
+EFFECT_SHADERS = ("GLSLShader", "dx11Shader")
+"""The types of the shaders that draw an effect."""
 _INPUTS = {
     BASE_COLOR: ("outColor", "baseColor", SRGB),
     ROUGHNESS: ("outColorR", "specularRoughness", RAW),
@@ -37,19 +40,8 @@ TANGENT_SPACE = 1
 def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
     """Makes a standardSurface with the textures, or updates the one that was made before."""
     made = _Made(material)
-    shader = made.find(_SHADER)
-    is_made = not shader
-    if is_made:
-        # the artist may have deleted the shader only
-        name = free_name(made.plain, VIEWPORT_SUFFIX)
-        shader = cmds.shadingNode("standardSurface", asShader=True, skipSelect=True, name=name)
-        made.note(shader, _SHADER)
-        engine = made.find(_ENGINE)
-        if not engine:
-            name = free_name(f"{_bare(shader)}SG")
-            engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=name)
-            made.note(engine, _ENGINE)
-        _connect(f"{shader}.outColor", f"{engine}.surfaceShader")
+    is_made = not made.find(_SHADER)
+    shader, _ = made.require_shader("standardSurface", VIEWPORT_SUFFIX, _SHADER, _ENGINE)
     for kind, path in textures.items():
         file = made.find(kind)
         is_new = is_made or not file
@@ -79,6 +71,21 @@ def viewport_engine(material: HostMaterial) -> str:
     return _Made(material).find(_ENGINE)
 
 
+def make_neural_material(material: HostMaterial, kind: str, effect: Path) -> str:
+    """Makes a shader of a kind that draws an effect, or updates the one that was made before.
+    Returns its shading group."""
+    made = _Made(material)
+    shader, engine = made.require_shader(kind, _NEURAL_SUFFIX, kind, f"{kind} {_ENGINE}")
+    cmds.setAttr(f"{shader}.shader", effect.as_posix(), type="string")
+    return engine
+
+
+def neural_engines(material: HostMaterial) -> list[str]:
+    """The shading groups of the effects that were made for a material."""
+    made = _Made(material)
+    return [found for kind in EFFECT_SHADERS if (found := made.find(f"{kind} {_ENGINE}"))]
+
+
 class _Made:
     """The nodes that were made for a material. An attribute marks them, as names are not unique and
     can change."""
@@ -96,6 +103,21 @@ class _Made:
     def note(self, node: str, part: str) -> None:
         note_text(node, MADE_FOR, self._mark(part))
         self._nodes[self._mark(part)] = node
+
+    def require_shader(self, kind: str, suffix: str, part: str, group: str) -> tuple[str, str]:
+        """The shader of a part and its shading group. Makes what is missing: the artist may have
+        deleted the shader only."""
+        shader, engine = self.find(part), self.find(group)
+        if not shader:
+            name = free_name(self.plain, suffix)
+            shader = cmds.shadingNode(kind, asShader=True, skipSelect=True, name=name)
+            self.note(shader, part)
+        if not engine:
+            name = free_name(f"{_bare(shader)}SG")
+            engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=name)
+            self.note(engine, group)
+        _connect(f"{shader}.outColor", f"{engine}.surfaceShader")
+        return shader, engine
 
     def _mark(self, part: str) -> str:
         return f"{self._key} {part}"

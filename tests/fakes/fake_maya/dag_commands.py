@@ -7,7 +7,7 @@ from typing import Any
 
 from .node_types import node_types
 from .scene import Scene
-from .tables import plate
+from .tables import PLUGIN_OF, plate
 
 
 def teach_dag(scene: Scene, teach: Any) -> None:
@@ -119,7 +119,8 @@ def teach_dag(scene: Scene, teach: Any) -> None:
 
     @teach
     def allNodeTypes() -> list[str]:
-        return sorted({*node_types()} - scene.missing_types)
+        absent = {kind for kind, plugin in PLUGIN_OF.items() if not scene.plugins.get(plugin)}
+        return sorted({*node_types()} - scene.missing_types - absent)
 
     @teach
     def shadingNode(

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from .node_types import VECTORS, Attribute, Plug, find_plug, node_types
-from .tables import MESH_SETTINGS, SELECT_TOOL
+from .tables import MESH_SETTINGS, PLUGIN_OF, SELECT_TOOL
 
 # What Maya keeps when it opens another scene.
 SESSION = (
@@ -50,7 +50,7 @@ class Scene:
         self.redo_stack: list[tuple[str, Any]] = []
         self.has_undo = True
         self.chunk: list[Any] | None = None
-        self.plugins = {"mayaUsdPlugin": False}
+        self.plugins = {"mayaUsdPlugin": False, **dict.fromkeys(PLUGIN_OF.values(), False)}
         self.export: Path | None = None
         self.rendering_space = "ACEScg"
         self.input_spaces = ["ACEScg", "Raw", "sRGB"]

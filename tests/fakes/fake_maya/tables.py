@@ -15,6 +15,9 @@ LOOSE_TYPES = (
 )
 """Types whose attributes nodes.json leaves out."""
 
+PLUGIN_OF = {"GLSLShader": "glslShader", "dx11Shader": "dx11Shader"}
+"""The plug-ins that add types."""
+
 MESH_SETTINGS = {"displayColors": False, "displayColorChannel": "Ambient+Diffuse"}
 PAINT_TOOL, SELECT_TOOL = "artAttrColorPerVertexContext", "selectSuperContext"
 

@@ -36,7 +36,7 @@ def labels(maya):
     return [button["label"] for button in maya.layouts["Verdigris"]]
 
 
-BUTTONS = ["Bake", "Paint Weights", "Stop Painting", "Baked Look", "Batch", "Help"]
+BUTTONS = ["Bake", "Paint Weights", "Stop Painting", "Baked Look", "Neural Look", "Batch", "Help"]
 
 
 def test_loading_registers_the_command_and_builds_shelf_and_menu(maya, plug_in):
