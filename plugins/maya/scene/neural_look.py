@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,10 @@ from verdigris.plugins.maya.scene.viewport import (
 TARGET = "maya"
 """The target of `verdigris export`, and the end of its folder."""
 
+# Names of engines in the preferences, and in this variable, which wins.
+_OVERRIDE = "MAYA_VP2_DEVICE_OVERRIDE"
+_LEGACY = ("OpenGL", "VirtualDeviceGL")
+_DIRECT3D = ("DirectX11", "VirtualDeviceDx11")
 _ON_NO_MESH = "is on no mesh: assign the material to a mesh"
 
 
@@ -74,8 +79,14 @@ def switch_neural_looks(meshes: dict[HostMaterial, tuple[str, ...]]) -> str:
 
 def _require_renderer() -> _Renderer:
     """What draws effects in this viewport. Loads its plug-in."""
-    engine = cmds.optionVar(query="vp2RenderingEngine")
-    renderer = _DIRECTX if engine == "DirectX11" else _GLSL
+    engine = os.environ.get(_OVERRIDE) or cmds.optionVar(query="vp2RenderingEngine")
+    if engine in _LEGACY:
+        raise HostError(
+            "the viewport draws with OpenGL - Legacy, which has no effects: choose another "
+            "Rendering engine in Windows > Settings/Preferences > Preferences > Display, and "
+            "restart Maya"
+        )
+    renderer = _DIRECTX if engine in _DIRECT3D else _GLSL
     try:
         load_plugin(renderer.plugin)
     except HostError as failure:

@@ -94,6 +94,16 @@ def test_looks_replace_each_other_and_baked_look_shows_the_material_again(maya, 
     assert assigned(maya) == BY_FACE
 
 
+def test_the_variable_wins_and_the_legacy_renderer_is_refused(maya, baked, exported, monkeypatch):
+    # both names as public tools set them: OpenGL and VirtualDeviceGL mean the legacy profile
+    maya.options["vp2RenderingEngine"] = "OpenGL"
+    assert press(maya).startswith("the viewport draws with OpenGL - Legacy, which has no effects:")
+    assert not maya.undo_stack and not exported
+    monkeypatch.setenv("MAYA_VP2_DEVICE_OVERRIDE", "VirtualDeviceDx11")
+    press(maya)
+    assert maya.require("Standard_Surface1_neural")["type"] == "dx11Shader"
+
+
 def test_a_plug_in_that_does_not_load_is_named(maya, baked, exported):
     del maya.plugins["glslShader"]
     before = maya.state()
