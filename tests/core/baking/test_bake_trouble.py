@@ -209,7 +209,7 @@ def test_steps_that_are_skipped_are_told_now_and_then_and_summed_up(clay, tmp_pa
     *meanwhile, end = [text for text in warnings(events) if "finite" in text]
     # the first twenty steps run at once, then one by one, and later from one check to the next
     assert [int(text.split()[0]) for text in meanwhile] == [10, 16, 33]
-    assert end.startswith("50 of 100 steps were skipped") and "--seed" in end
+    assert end.startswith("50 of 100 steps were skipped") and "another seed" in end
 
 
 def test_resuming_where_there_is_nothing_to_resume_starts_afresh_and_says_so(
