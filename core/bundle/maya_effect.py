@@ -107,7 +107,7 @@ def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
     if latents.format != RGBA8:
         raise BundleError(
             f"{bundle.folder}: its latents are half floats, which Maya's effect cannot hold: bake "
-            "it with --set latent_format=bc7 or rgba8"
+            "it with latent_format=bc7 or rgba8"
         )
     if not fits_in_constants(bundle.spec):
         raise BundleError(
