@@ -4,7 +4,13 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def no_session():
+def own_settings(tmp_path, monkeypatch):
+    """Nothing that one test keeps, such as painted weights, comes back in another."""
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+
+
+@pytest.fixture(autouse=True)
+def no_session(own_settings):
     """A panel's session belongs to the application, which ends with the test."""
     yield
     from verdigris.plugins.common.panel_loader import end_session
