@@ -46,7 +46,7 @@ def export(
         typer.Option("--output", "-o", help="The folder or file. Default: beside BUNDLE."),
     ] = None,
 ) -> None:
-    """Writes a bundle for phones, for other devices, for Maya's viewport or for RTXNS.
+    """Writes a bundle for phones, other devices, Maya or RTXNS.
 
     `astc` stores the latents as ASTC 4 x 4 blocks, for phones. `rgba8` stores them as plain bytes,
     for devices with neither BC7 nor ASTC. `maya` writes a folder with effects for the plug-ins
