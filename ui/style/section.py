@@ -29,6 +29,7 @@ class Fold(QPushButton):
         self.setCheckable(True)
         self.setFlat(True)
         self.setObjectName("fold")
+        self.setToolTip(f"Shows or hides: {text}")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.toggled.connect(lambda is_open: wear(self, "down" if is_open else "right"))
