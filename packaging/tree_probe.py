@@ -10,6 +10,7 @@ import importlib
 import json
 import platform
 import sys
+import warnings
 from pathlib import Path
 
 # A plug-in does not import these before the panel opens, if at all.
@@ -71,6 +72,8 @@ def open_panel(host: str, tree: Path, picture: str) -> int:
         raise SystemExit(f"{picture} cannot be written")
     panel.shutdown()
     # as an application closes it: Qt 6.5 crashes if Python frees a panel after the application
+    # pyqtgraph disconnects from plots that are gone already
+    warnings.filterwarnings("ignore", "Failed to disconnect")
     shiboken6.delete(panel)
     origin = sys.modules["verdigris.ui.panel"].__file__
     if str(tree) not in origin:
