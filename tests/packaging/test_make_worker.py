@@ -159,7 +159,7 @@ def test_a_set_up_that_was_interrupted_is_not_used_and_continues(tree, packages,
 
 def test_the_panel_cancels_a_set_up_and_a_second_one_waits(tree):
     # long enough to interrupt: the check of the worker
-    write_tiny_wheel(tree / "wheels", "slangpy", {"slangpy.py": "import time; time.sleep(30)"})
+    write_tiny_wheel(tree / "wheels", "slangpy", {"slangpy.py": "import time; time.sleep(300)"})
     relist(tree)
     first = start(tree)
     for line in first.stdout:
