@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.canvas import Canvas
+from verdigris.core.pictures.quick_light import mirrored
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Bools
@@ -152,14 +153,4 @@ class Progressive:
 
 def shift_of(number: int) -> tuple[float, float]:
     """Where a pass looks into each pixel: the first one in the middle, then a Halton sequence."""
-    return (0.0, 0.0) if number == 0 else (_radical(number, 2) - 0.5, _radical(number, 3) - 0.5)
-
-
-def _radical(number: int, base: int) -> float:
-    """The digits of a number, mirrored at the point."""
-    result, scale = 0.0, 1.0
-    while number:
-        scale /= base
-        number, digit = divmod(number, base)
-        result += digit * scale
-    return result
+    return (0.0, 0.0) if number == 0 else (mirrored(number, 2) - 0.5, mirrored(number, 3) - 0.5)

@@ -84,7 +84,10 @@ class Directions:
 
 def directions_to(lights: list[tuple[Floats, Floats]], gbuffer: GBuffer) -> Directions:
     """The directions to lights, which are the same at all pixels."""
-    axes, wo = _frames(gbuffer)
+    return _to_lights(lights, *_frames(gbuffer))
+
+
+def _to_lights(lights: list[tuple[Floats, Floats]], axes: Floats, wo: Floats) -> Directions:
     wi = np.einsum("nij,lj->nli", axes, np.stack([direction for direction, _ in lights]))
     colours = np.stack([colour for _, colour in lights])
     return _lit_only(wi, wo, np.broadcast_to(colours, wi.shape))
@@ -96,17 +99,15 @@ class QuickLight:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._guides = principal_lights(environment, _GUIDES)
-        number = np.arange(_TABLE)
-        xi = np.stack([(number + 0.5) / _TABLE, _mirrored(number)], 1).astype(np.float32)
+        xi, self._halfway = _drawn_table()
         self._towards = environment.draw(xi).astype(np.float32)
         self._radiance = environment.radiance(self._towards).astype(np.float32)
         self._density = environment.density(self._towards).astype(np.float32)
-        self._halfway = _halfway_vectors(xi, np.array(_WIDTHS)[number % len(_WIDTHS)])
 
     def directions(self, gbuffer: GBuffer) -> Directions:
         """The directions at the pixels of a G-buffer: first those of the guide."""
-        fixed = directions_to(self._guides, gbuffer)
         axes, wo = _frames(gbuffer)
+        fixed = _to_lights(self._guides, axes, wo)
         places = _places(gbuffer, 0)
         of_map = np.einsum("nij,nkj->nki", axes, self._towards[places])
         halfway = self._halfway[_places(gbuffer, 1)]
@@ -183,10 +184,21 @@ def _density_of_lobes(wi: Floats, wo: Floats) -> Floats:
     return np.asarray(lobes * up / (4 * np.pi * len(_WIDTHS) * cosine))
 
 
-def _mirrored(number: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Binary digits, mirrored at the point (van der Corput 1935)."""
-    result, scale = np.zeros(len(number)), 0.5
-    while number.any():
-        result += scale * (number & 1)
-        number, scale = number >> 1, scale / 2
+@lru_cache(1)
+def _drawn_table() -> tuple[Floats, Floats]:
+    """Points that are spread evenly over the unit square, (n, 2), and vectors halfway between both
+    directions of a reflection, (n, 3)."""
+    number = range(_TABLE)
+    xi = [((each + 0.5) / _TABLE, mirrored(each, 2)) for each in number]
+    points = np.array(xi, np.float32)
+    return points, _halfway_vectors(points, np.array(_WIDTHS)[np.arange(_TABLE) % len(_WIDTHS)])
+
+
+def mirrored(number: int, base: int) -> float:
+    """The digits of a number, mirrored at the point (van der Corput 1935)."""
+    result, scale = 0.0, 1.0
+    while number:
+        scale /= base
+        number, digit = divmod(number, base)
+        result += digit * scale
     return result
