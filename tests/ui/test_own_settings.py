@@ -17,6 +17,8 @@ from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPresets, read_preset
 from verdigris.ui.qt.scrub import Scrub
 from verdigris.ui.signals import ERROR
 
+from . import pointer
+
 LEFT, CTRL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
 
@@ -37,26 +39,11 @@ def form(fake_panel, model):
     return panel.pages.settings
 
 
-def drag(qtbot, label, pixels, modifiers=Qt.KeyboardModifier.NoModifier, releases=True):
+def drag(label, pixels, keys=pointer.NO_KEY, releases=True):
     """Drags a label in two steps."""
     at = label.rect().center()
-    qtbot.mousePress(label, LEFT, pos=at)
-    for part in (pixels // 2, pixels):
-        move(label, at + QPoint(part, 0), modifiers)
-    if releases:
-        qtbot.mouseRelease(label, LEFT, pos=at + QPoint(pixels, 0))
-
-
-def move(widget, at, modifiers):
-    from PySide6.QtCore import QEvent, QPointF
-    from PySide6.QtGui import QMouseEvent
-    from PySide6.QtWidgets import QApplication
-
-    place = QPointF(widget.mapToGlobal(at))
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, QPointF(at), place, Qt.MouseButton.NoButton, LEFT, modifiers
-    )
-    QApplication.sendEvent(widget, event)
+    places = [at + QPoint(part, 0) for part in (0, pixels // 2, pixels)]
+    pointer.drag(label, *places, keys=keys, releases=releases)
 
 
 def label_in(form, box):
@@ -70,11 +57,11 @@ def test_a_number_is_dragged_from_the_preset_s_and_the_drag_is_one_step_of_undo(
     label = label_in(form, steps)
     assert label.cursor().shape() == Qt.CursorShape.SizeHorCursor
     # draft on a processor has 2,500
-    drag(qtbot, label, 40)
+    drag(label, 40)
     assert model.state.choices.iterations == 2_500 + 10 * 1_000
-    drag(qtbot, label, 40, Qt.KeyboardModifier.ShiftModifier)
+    drag(label, 40, Qt.KeyboardModifier.ShiftModifier)
     assert model.state.choices.iterations == 13_500
-    drag(qtbot, label, 40, CTRL)
+    drag(label, 40, CTRL)
     assert model.state.choices.iterations == 113_500
     for wanted in (13_500, 12_500, None):
         qtbot.keyClick(form, Qt.Key.Key_Z, CTRL)
@@ -82,7 +69,7 @@ def test_a_number_is_dragged_from_the_preset_s_and_the_drag_is_one_step_of_undo(
     qtbot.keyClick(form, Qt.Key.Key_Z, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert model.state.choices.iterations == 12_500
     # Esc takes a drag back, which is no step then
-    drag(qtbot, label, 80, releases=False)
+    drag(label, 80, releases=False)
     assert model.state.choices.iterations == 32_500
     qtbot.keyClick(label, Qt.Key.Key_Escape)
     assert model.state.choices.iterations == 12_500
@@ -92,7 +79,7 @@ def test_a_number_is_dragged_from_the_preset_s_and_the_drag_is_one_step_of_undo(
     paint = fake_panel[1].pages.paint
     fake_panel[1].pages.show_only(["Paint"])
     before = paint.tools.brush.radius
-    drag(qtbot, label_in(paint, paint.size.box), 40)
+    drag(label_in(paint, paint.size.box), 40)
     assert paint.tools.brush.radius == pytest.approx(before + 0.1)
 
 

@@ -21,6 +21,8 @@ from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.signals import ERROR
 from verdigris.ui.widgets.wording import PHASES as LABELS
 
+from . import pointer
+
 WAIT = 90_000
 
 
@@ -80,9 +82,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     texture = panel.pages.paint.texture
     panel.pages.open(panel.pages.paint)
     middle = texture.rect().center()
-    qtbot.mousePress(texture, Qt.MouseButton.LeftButton, pos=middle)
-    qtbot.mouseMove(texture, middle + QPoint(8, 0))
-    qtbot.mouseRelease(texture, Qt.MouseButton.LeftButton, pos=middle)
+    pointer.drag(texture, middle, middle + QPoint(8, 0))
     assert model.state.weights.values[64, 64] > 1.5
     assert model.state.weights.values[5, 5] == 1.0
     assert model.state.bake.progress.step == step

@@ -411,10 +411,9 @@ def test_the_tab_key_skips_widgets_without_keys(window):
 def test_the_tab_key_goes_through_all_sections_and_returns(window):
     window.pages.setCurrentWidget(window.panel)
     window.panel.pages.show_only(["Bake", "Settings", "Ladder"])
-    window.activateWindow()
     window.panel.viewport.setFocus()
     stops = []
-    while (stop := QApplication.focusWidget()) not in stops:
+    while (stop := window.focusWidget()) not in stops:
         stops.append(stop)
         QTest.keyClick(stop, Qt.Key.Key_Tab)
     assert stop is window.panel.viewport

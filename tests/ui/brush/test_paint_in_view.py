@@ -16,6 +16,7 @@ from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.paint.effect import Effects, Measured
 from verdigris.ui.paint.weight_map import Brush
 
+from .. import pointer
 from .test_paint_pixels import uv_of_sphere
 
 LEFT = Qt.MouseButton.LeftButton
@@ -68,9 +69,7 @@ def test_a_stroke_is_seen_where_it_is_and_undone_by_keys_in_the_view(qtbot, pane
     viewport, weights = panel.viewport, panel.model.state.weights
     middle = viewport.rect().center()
     before = colours(panel)
-    qtbot.mousePress(viewport, LEFT, pos=middle)
-    qtbot.mouseMove(viewport, middle + QPoint(30, 0))
-    qtbot.mouseRelease(viewport, LEFT, pos=middle + QPoint(30, 0))
+    pointer.drag(viewport, middle, middle + QPoint(30, 0))
     assert weights.values[64, 64] > 1.5
     viewport._pointer = None
     change = np.abs(colours(panel).astype(int) - before).sum(-1)

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.brush.texture_view import TextureView
@@ -13,14 +13,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.viewport.viewport import Viewport
 
-LEFT = Qt.MouseButton.LeftButton
-
-
-def drag(qtbot, widget, *places):
-    qtbot.mousePress(widget, LEFT, pos=places[0])
-    for place in places[1:]:
-        qtbot.mouseMove(widget, place)
-    qtbot.mouseRelease(widget, LEFT, pos=places[-1])
+from .. import pointer
 
 
 def shown(qtbot, widget):
@@ -33,7 +26,7 @@ def shown(qtbot, widget):
 def test_a_stroke_on_the_texture_has_no_gaps_and_one_undo_step(qtbot):
     model = PanelModel(FilesHost())
     texture = shown(qtbot, TextureView(model, BrushTools(model.state.weights, lambda: None)))
-    drag(qtbot, texture, QPoint(20, 180), QPoint(180, 100))
+    pointer.drag(texture, QPoint(20, 180), QPoint(180, 100))
     # the texture's v goes up: from (0.1, 0.1) to (0.9, 0.5)
     share = np.linspace(0, 1, 200)
     column, row = ((start + share * way) * 128 for start, way in ((0.1, 0.8), (0.1, 0.4)))
@@ -48,7 +41,7 @@ def test_a_stroke_on_the_viewport_has_no_gaps(qtbot):
     viewport.paints = True
     touched = []
     viewport.painted.connect(lambda *place: touched.append(place))
-    drag(qtbot, viewport, QPoint(50, 50), QPoint(150, 120))
+    pointer.drag(viewport, QPoint(50, 50), QPoint(150, 120))
     assert touched[0] == (0.25, 0.25) and touched[-1] == (0.75, 0.6)
     steps = np.linalg.norm(np.diff(touched, axis=0), axis=1)
     assert steps.max() < 0.04
@@ -60,5 +53,5 @@ def test_a_second_quick_click_paints_too(qtbot):
     viewport.paints = True
     touched = []
     viewport.painted.connect(lambda *place: touched.append(place))
-    qtbot.mouseDClick(viewport, LEFT, pos=QPoint(100, 100))
+    qtbot.mouseDClick(viewport, pointer.LEFT, pos=QPoint(100, 100))
     assert touched == [(0.5, 0.5)]

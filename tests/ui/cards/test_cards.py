@@ -11,7 +11,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QEvent, QPointF, QSettings, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QFileDialog
 
 from verdigris.core.bundle.history import Version
 from verdigris.core.material.analyse.image_facts import TextureFacts
@@ -184,7 +184,7 @@ def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbo
     assert name.startswith("Final: to ship. ") and name.endswith("quality 3 to 4 of 5 dots")
     cards["draft"].setFocus()
     qtbot.keyClick(cards["draft"], Qt.Key.Key_Right)
-    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.keyClick(panel.focusWidget(), Qt.Key.Key_Return)
     assert session.model.state.choices.preset == "standard" and cards["standard"].isChecked()
     # once in the window: beside the viewport, and on the page of settings after a bake
     assert panel.pages.settings.presets.isHidden()

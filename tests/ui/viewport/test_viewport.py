@@ -16,6 +16,8 @@ from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.viewport.scale_bar import draw_bar, heat_image, value_at, worst_spots
 from verdigris.ui.viewport.viewport import MODES, Viewport
 
+from .. import pointer
+
 RED = (200, 30, 30)
 
 
@@ -128,16 +130,14 @@ def test_the_bar_of_a_small_picture_leaves_the_shape_free(qapp):
     assert plate.height() < 0.6 * 305 and plate.top() > 100 and away > 130
 
 
-def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):
+def test_the_difference_under_the_pointer_is_shown(viewport):
     values = differences(0.01)
     values[:, 64:] = round(65_535 * 0.034)
     viewport._model.state.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
     viewport._model.state.pictures.changed.emit()
     viewport.set_mode("heat")
     for place, expected in ((100, 0.01), (300, 0.034)):
-        qtbot.mouseMove(viewport, QPoint(place, 100))
-        # the event may come a moment later
-        qtbot.waitUntil(lambda: viewport.value_below() is not None)
+        pointer.move(viewport, QPoint(place, 100))
         assert viewport.value_below() == pytest.approx(expected, abs=1e-4)
 
 
@@ -294,9 +294,7 @@ def test_a_dropped_environment_lights_and_other_files_are_for_the_window(viewpor
 
 def test_shift_and_drag_turn_the_light_around(qtbot, viewport):
     shift = Qt.KeyboardModifier.ShiftModifier
-    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, shift, QPoint(100, 200))
-    QTest.mouseMove(viewport, QPoint(160, 230))
-    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, QPoint(160, 230))
+    pointer.drag(viewport, QPoint(100, 200), QPoint(160, 230), keys=shift)
     assert (viewport._model.state.view.rotate, viewport._model.state.view.turn) == (30.0, 0.0)
     qtbot.keyClick(viewport, Qt.Key.Key_Left, shift)
     assert viewport._model.state.view.rotate == 20.0
