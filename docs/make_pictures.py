@@ -29,6 +29,8 @@ SHEET = (
     ("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
 SKY_SAMPLES = 256
+# A little behind the tray, where it shows relief.
+TRAY_SUN = "0.75,0.55,-0.32"
 BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"))
 
 
@@ -60,6 +62,7 @@ def draw_tray(size: int) -> Path:
         path,
         mesh=examples / "tray.obj",
         hdri="sky",
+        light=TRAY_SUN,
         size=size,
         samples=SKY_SAMPLES,
     )

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Doubles
 
 
-SUN = (0.75, 0.55, -0.32)
-"""Direction to the sun, not normalised: 34 degrees high, at the right and a little behind the
-shape, where it shows relief and highlights."""
+SUN = (0.6, 0.62, 0.5)
+"""Direction to the sun, not normalised: 38 degrees high, at the right and on the viewer's side, so
+that it lights the front of a shape and still shows relief."""
 # Half of the sun's .53 degrees.
 SUN_RADIUS = float(np.radians(0.53 / 2))
 # Irradiance of a surface that faces the sun, over that of the sky on the ground. On a clear day

@@ -62,7 +62,7 @@ export const ENVIRONMENTS = {
   },
   sky: {
     title: "Clear sky",
-    direction: unit([0.75, 0.55, -0.32]),
+    direction: unit([0.6, 0.62, 0.5]),
     hasShoulder: true,
     backdrop: "environment",
     make: (toSun) => ({

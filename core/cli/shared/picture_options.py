@@ -74,7 +74,7 @@ Light = Annotated[
     typer.Option(
         help="The direction to the light, or to the sun of --hdri sky: x,y,z with x to the "
         f"right, y up, z to the viewer. For a mesh, in its own axes with y up. Default: {LIGHT}. "
-        "The sun's default is at the right, a little behind the shape.",
+        "The sun's default is at the right, on the viewer's side.",
         show_default=False,
     ),
 ]

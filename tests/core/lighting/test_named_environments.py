@@ -69,6 +69,12 @@ def test_each_environment_is_lit_from_above_without_dark_or_strange_places(name)
     assert level.min() > level.max() / 50
 
 
+def test_the_default_sky_lights_the_front_of_a_sphere():
+    """What faces the viewer has three fifths of the light of the ground, sun and sky together."""
+    front, above = irradiance(make_environment("sky"), np.array([[0.0, 0, 1], [0, 1, 0]])).mean(1)
+    assert front > 0.6 * above
+
+
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_a_few_lights_light_as_the_whole_environment_does(name):
     environment = make_environment(name).turned(70.0)
