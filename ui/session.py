@@ -12,8 +12,11 @@ import time
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QWidget
 
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.result_folders import choose_folder, chosen_folder
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.signals import WARNING
 
 TICK_MS = 40
 # A worker without work and without a view ends after so many seconds, and frees the GPU. Changing
@@ -27,7 +30,7 @@ class Session:
     def __init__(self, model: PanelModel, memory: Memory | None = None) -> None:
         self.model, self.memory = model, memory or Memory()
         state = model.state
-        model.set_choices(**vars(self.memory.choices()))
+        model.set_choices(**{**vars(self.memory.choices()), "folder": chosen_folder()})
         state.times.predictions.read_json(self.memory.outcomes())
         state.living.update(self.memory.live())
         state.own_files.update(self.memory.own_files())
@@ -35,10 +38,12 @@ class Session:
         model.set_view(**self.memory.view())
         state.own_presets.refresh()
         self._stored_living = dict(state.living)
+        self._stored_folder = state.choices.folder
         self._views: set[int] = set()
         self._unseen = time.monotonic()
         state.history.changed.connect(self._store_outcomes)
         state.choices_changed.connect(self._store_live)
+        state.choices_changed.connect(self._store_folder)
         state.own_files_changed.connect(lambda: self.memory.store_own_files(state.own_files))
         application = QCoreApplication.instance()
         self._timer = QTimer(application)
@@ -88,3 +93,13 @@ class Session:
         if self.model.state.living != self._stored_living:
             self._stored_living = dict(self.model.state.living)
             self.memory.store_live(self._stored_living)
+
+    def _store_folder(self) -> None:
+        """The command writes into the same folder."""
+        folder = self.model.state.choices.folder
+        if folder != self._stored_folder:
+            self._stored_folder = folder
+            try:
+                choose_folder(folder)
+            except VerdigrisError as failure:
+                self.model.state.notices.add(WARNING, str(failure))

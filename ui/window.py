@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.cards.welcome import Welcome
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
@@ -40,7 +41,7 @@ from verdigris.ui.style.colours import DARK, THEMES, apply_theme
 from verdigris.ui.style.later import later
 from verdigris.ui.style.metrics import ICON
 from verdigris.ui.style.sheet import wear_sheet
-from verdigris.ui.widgets.thumbnails import find_bundle, icon_of
+from verdigris.ui.widgets.thumbnails import icon_of
 
 _SIZE = (1280, 800)
 # A narrower window has the queue below the panel.
@@ -94,7 +95,7 @@ class Window(QMainWindow):
     def _find_bundle(self, document: Path) -> Path | None:
         """The bundle for the picture of a document."""
         noted = self._memory.bundle_of(document)
-        return noted if noted is not None and noted.is_dir() else find_bundle(document)
+        return noted if noted is not None and noted.is_dir() else find_result(document)
 
     def _note_bundle(self) -> None:
         result, scene = self.panel.model.state.bake.result, self._host.scene_file()

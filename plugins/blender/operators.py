@@ -17,6 +17,7 @@ from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.hosts.painted_meshes import find_painted
+from verdigris.core.hosts.result_folders import RESULT_FOLDER, find_result_folder
 from verdigris.core.worker.protocol.commands import Start
 
 from . import programs
@@ -30,6 +31,8 @@ from .scene.results import swap_look
 from .scene.rungs import attach_rungs
 from .worker_place import naming_the_button, use_own_worker
 
+# The default folder of bundles, in Blender's way of writing.
+BESIDE_SCENE = f"//{RESULT_FOLDER}/"
 _INTERVAL = 0.2
 _PAUSE = 0.05
 
@@ -116,7 +119,8 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         host, settings = BlenderHost(), context.scene.verdigris
         self._material = find_host_material(host, shown_material(context))
         self._identity = host.identity(self._material)
-        folder = bake_folder(settings.folder, host.scene_file())
+        (name,) = unused_names([self._material.name])
+        folder = bake_folder(settings.folder, host.scene_file(), name)
         try:
             document = host.document(self._material)
         except HostError as failure:
@@ -125,7 +129,6 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         painted = find_painted(host, self._material) if settings.use_weights else None
         for note in (*document.notes, *(painted.notes if painted else ())):
             self.report({"INFO"}, note)
-        (name,) = unused_names([self._material.name])
         use_own_worker()
         start = Start(str(folder), name, settings.request)
         with naming_the_button():
@@ -332,11 +335,14 @@ def find_host_material(host: BlenderHost, material: bpy.types.Material | None) -
     return found
 
 
-def bake_folder(text: str, scene: Path | None) -> Path:
-    """The folder in the settings. It is made if it does not exist."""
+def bake_folder(text: str, scene: Path | None, name: str = "") -> Path:
+    """The folder in the settings, or that of an earlier result. It is made if it does not
+    exist."""
     if text.startswith("//") and scene is None:
         raise HostError("the scene is not saved: save it first, or choose another folder")
     folder = Path(bpy.path.abspath(text))
+    if text == BESIDE_SCENE:
+        folder = find_result_folder(scene, name)
     try:
         make_folders(folder)
     except OSError as failure:

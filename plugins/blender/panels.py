@@ -11,7 +11,7 @@ import bpy
 from verdigris.core.baking.bake_request import BakeRequest
 
 from .bake_job import FAILED, RUNNING
-from .operators import running_job, shown_material
+from .operators import BESIDE_SCENE, running_job, shown_material
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers, nodes_for_images
 from .scene.results import find_look, find_result
@@ -38,7 +38,7 @@ class VerdigrisSettings(bpy.types.PropertyGroup):
     folder: bpy.props.StringProperty(
         name="Folder",
         description="Where bundles are written. // is the folder of the .blend file",
-        default="//verdigris/",
+        default=BESIDE_SCENE,
         subtype="DIR_PATH",
     )
     use_weights: bpy.props.BoolProperty(

@@ -71,7 +71,7 @@ def test_the_wheel_has_every_shader_the_header_and_both_licences(wheel):
 
 def test_an_installed_wheel_bakes_far_from_the_checkout(installed, tmp_path):
     example = ROOT / "examples" / "glowing_panel.mtlx"
-    small = ("--preset", "draft", "--resolution", 16, "--iterations", 20, "-q")
+    small = ("--preset", "draft", "--resolution", 16, "--iterations", 20, "-q", "-o", ".")
     assert run(installed, "bake", example, *small, folder=tmp_path).returncode == 0
     bundle = tmp_path / "glowing_panel.vdg"
     assert (bundle / "runtime" / "verdigris.h").is_file()

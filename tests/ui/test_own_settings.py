@@ -1,23 +1,28 @@
 """Presets of the artist's own, numbers that are dragged, and undo, with a fake worker."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.hosts.result_folders import result_folder
 from verdigris.core.worker.protocol.commands import Start
+from verdigris.ui.memory import Memory
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPresets, read_preset
 from verdigris.ui.qt.scrub import Scrub
+from verdigris.ui.session import Session as PanelSession
 from verdigris.ui.signals import ERROR
 
 from . import pointer
+from .fake_session import Session as FakeSession
 
 LEFT, CTRL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 
@@ -168,3 +173,15 @@ def test_what_is_no_preset_is_refused_with_the_file(tmp_path):
         file.write_text(content)
         with pytest.raises(SettingsError, match=r"a\.vdpreset"):
             read_preset(file)
+
+
+def test_the_chosen_folder_is_remembered_and_the_command_uses_it(qapp, session, tmp_path):
+    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
+    first = PanelSession(session.model, memory)
+    session.model.set_choices(folder="../baked")
+    first.close()
+    again = FakeSession().model
+    PanelSession(again, memory).close()
+    assert again.state.choices.folder == "../baked"
+    assert again.scene.result_folder == result_folder(Path("/scene/shot.ma"))
+    assert again.scene.result_folder == Path("/scene/../baked")

@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import WIDE, title_font
 from verdigris.ui.style.sheet import PRIMARY
-from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
+from verdigris.ui.widgets.thumbnails import blank, picture_of
 
 # In the order of the sheet in docs/images/examples.png.
 EXAMPLES = (
@@ -101,7 +102,7 @@ class Welcome(QScrollArea):
         self.show_recent(())
 
     def show_recent(
-        self, paths: Sequence[Path], find: Callable[[Path], Path | None] = find_bundle
+        self, paths: Sequence[Path], find: Callable[[Path], Path | None] = find_result
     ) -> None:
         """Lists documents that were open before, with the pictures of the bundles that `find`
         returns."""

@@ -13,13 +13,12 @@ from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import BakedResult, HostDocument, HostMaterial
 from verdigris.core.hosts.own_files import ALONE, OwnFile, read_own
+from verdigris.core.hosts.result_folders import find_result_folder, result_folder
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
 from verdigris.ui.paint.weight_keeper import WeightKeeper
 from verdigris.ui.signals import INFO, WARNING
-
-RESULT_FOLDER = "neural"
 
 
 class Scene:
@@ -122,12 +121,13 @@ class Scene:
     @property
     def result_folder(self) -> Path:
         """The folder that a result is written to."""
-        return self._results_of(self.host.scene_file())
+        return self._folder_of(self.result_name)
+
+    def _folder_of(self, name: str) -> Path:
+        return find_result_folder(self.host.scene_file(), name, self._state.choices.folder)
 
     def _results_of(self, scene: Path | None) -> Path:
-        if self._state.choices.folder:
-            return Path(self._state.choices.folder)
-        return (scene.parent if scene else Path.home()) / RESULT_FOLDER
+        return result_folder(scene, self._state.choices.folder)
 
     @property
     def result_name(self) -> str:
@@ -140,8 +140,7 @@ class Scene:
 
     def bundles(self) -> list[Path]:
         """Where the panel writes the bundles of the materials in the list."""
-        folder = self.result_folder
-        return [folder / f"{name}{SUFFIX}" for name in self._names()]
+        return [self._folder_of(name) / f"{name}{SUFFIX}" for name in self._names()]
 
     def _names(self) -> list[str]:
         return unused_names([each.name for each in self._state.materials])

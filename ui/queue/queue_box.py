@@ -17,13 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.batch.run.summary import BAKED, FAILED
+from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
 from verdigris.ui.signals import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
+from verdigris.ui.widgets.thumbnails import blank, picture_of
 
 _SIDE, _RING = 44, 3
 _LEAST_WIDTH, _LEAST_ROWS = 260, 2
@@ -37,7 +38,7 @@ class Ring(QWidget):
         self._item = item
         self.setFixedSize(_SIDE, _SIDE)
         # a waiting one shows the bake before
-        bundle = item.bundle or find_bundle(item.path, item.material)
+        bundle = item.bundle or find_result(item.path, item.material)
         self._picture = picture_of(bundle, _SIDE) or blank(_SIDE)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below

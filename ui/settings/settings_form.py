@@ -40,7 +40,8 @@ _TIPS = {
     "seed": "Another number gives another bake of about the same quality",
     "target_error": "Training stops when the error falls below this value. 0 never stops it.",
     "time_limit": "The training is planned to take this many seconds. 0 sets no limit.",
-    "folder": "The folder of the result. The default is the folder 'neural' next to the scene.",
+    "folder": "The folder of all results on this machine, also of the command. A relative one is "
+    "next to each scene. The default is the folder 'neural' there.",
     "viewport_textures": "Also makes plain textures, for viewports that cannot show a neural "
     "material. In Maya and Houdini, a material with them is added to the scene.",
     "resume": "Goes on where the last bake with the same settings was stopped",

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QImageReader, QPainter, QPen, QPixmap
 
-from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.json_fields import find_table, load_json
-from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
-from verdigris.ui.model.scene import RESULT_FOLDER
 from verdigris.ui.style.icons import paint_icon
 
 _PREVIEW = "preview.png"
@@ -22,22 +16,6 @@ PICTURE = 32
 _BADGE = 0.38
 # It lies on a picture, in every theme.
 _BADGE_COLOUR = QColor(250, 190, 60)
-# The most bundles beside a document that are looked at.
-_MOST_BUNDLES = 40
-
-
-def find_bundle(document: Path, material: str = "") -> Path | None:
-    """The newest bundle of a document, or of one of its materials, in its results."""
-    folder = document.parent / RESULT_FOLDER
-    if material:
-        named = folder / f"{material}{SUFFIX}"
-        return named if (named / MANIFEST_FILE).is_file() else None
-    found: list[Path] = []
-    with contextlib.suppress(OSError):
-        found = [each for each in folder.glob(f"*{SUFFIX}") if (each / MANIFEST_FILE).is_file()]
-        found.sort(key=lambda each: (each / MANIFEST_FILE).stat().st_mtime, reverse=True)
-    own = (each for each in found[:_MOST_BUNDLES] if _document_of(each) == document.name)
-    return next(own, None)
 
 
 def picture_of(bundle: Path | None, size: int) -> QPixmap | None:
@@ -107,13 +85,3 @@ def thumbnail(preview: Path, size: int) -> QPixmap:
     return QPixmap.fromImage(
         image.scaled(size, size, Qt.AspectRatioMode.KeepAspectRatioByExpanding, smooth)
     )
-
-
-def _document_of(bundle: Path) -> str:
-    """The name of the document that a bundle was baked from."""
-    path = bundle / MANIFEST_FILE
-    with contextlib.suppress(OSError, VerdigrisError):
-        with path.open("rb") as file:
-            manifest = load_json(file.read(LARGEST_MANIFEST), str(path))
-        return str(find_table(manifest, "source").get("document", ""))
-    return ""

@@ -34,6 +34,7 @@ from verdigris.core.cli.shared.options import (
     MaterialNames,
     Search,
 )
+from verdigris.core.hosts.result_folders import find_result_folder
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.ladder.mesh.mesh_domain import coverage_weights
 from verdigris.core.ladder.mesh.mesh_surface import load_surface
@@ -49,7 +50,7 @@ def bake(
     *,
     files: option.Files,
     given: option.RequestOptions,
-    out: option.Out = Path(),
+    out: option.Out = None,
     name: option.BundleName = None,
     material: MaterialNames = None,
     search: Search = None,
@@ -74,6 +75,7 @@ def bake(
     bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
     if mesh is None and uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
+    out = out or find_result_folder(files[0], bundle_name, others=(Path(),))
     surface = load_surface(mesh) if mesh else None
     if if_changed:
         bundle = out / f"{bundle_name}{SUFFIX}"

@@ -36,9 +36,12 @@ Files = Annotated[
 ]
 Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
 Out = Annotated[
-    Path,
+    Path | None,
     typer.Option(
-        "--out", "-o", show_default=False, help="The folder for the bundle. Default: this folder."
+        "--out",
+        "-o",
+        show_default=False,
+        help="The folder for the bundle. Default: the folder neural beside the document.",
     ),
 ]
 BundleName = Annotated[

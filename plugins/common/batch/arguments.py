@@ -17,6 +17,7 @@ from verdigris.core.baking.bake_request import (
     options_of,
 )
 from verdigris.core.hosts.host import WEIGHT_SET
+from verdigris.core.hosts.result_folders import RESULT_FOLDER, result_folder
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def read_arguments(
     options = BatchOptions(
         materials=tuple(given.material),
         part=given.part,
-        out=given.out.absolute(),
+        out=given.out.absolute() if given.out else result_folder(given.scene.absolute()),
         request=BakeRequest(**{name: getattr(given, name) or None for name in _asked()}),
         device=given.device,
         force=given.force,
@@ -94,7 +95,11 @@ def _parser(program: str) -> argparse.ArgumentParser:
         metavar="I/N",
         help="bake part I of N of the materials, for farms",
     )
-    parser.add_argument("--out", "-o", type=Path, default=Path(), help="folder for the bundles")
+    parser.add_argument(
+        *("--out", "-o"),
+        type=Path,
+        help=f"folder for the bundles (default: {RESULT_FOLDER} beside the scene)",
+    )
     for name, option in _asked().items():
         _add_option(parser, name, option)
     parser.add_argument("--device", default="", help="as in `verdigris bake`")

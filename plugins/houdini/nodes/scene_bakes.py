@@ -15,6 +15,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial
 from verdigris.core.hosts.painted_meshes import find_painted
+from verdigris.core.hosts.result_folders import result_folder
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.houdini.adapter import NETWORK, STAGE, HoudiniHost
 from verdigris.plugins.houdini.nodes import bake_lop
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RESULT_FOLDER = "neural"
 _HIP = "$HIP"
 _SECONDS_BETWEEN_LINES, _SECONDS_BETWEEN_COMMENTS = 5.0, 2.0
 
@@ -80,7 +80,7 @@ def jobs_of_materials(nodes: Sequence[hou.Node]) -> list[NodeBake]:
             strict=True,
         )
     )
-    folder = str(scene.parent / RESULT_FOLDER)
+    folder = str(result_folder(scene))
     return [
         NodeBake(
             node,

@@ -14,7 +14,7 @@ from ..small_endings import SMALL_ENDINGS
 
 QUICK = (*("--set", "network=2x16", "--set", "batch=64"), "--resolution", 8, "--iterations", 2)
 MAP = "clay.importance.png"
-BAKE = ("bake", "clay.mtlx", *QUICK, "--name", "clay")
+BAKE = ("bake", "clay.mtlx", *QUICK, "--name", "clay", "-o", ".")
 RENDER = ("render", "clay.mtlx", "--size", 8)
 COMPARE = ("compare", "clay.mtlx", "clay.vdg", "--size", 8)
 MEASURE = ("measure", "clay.vdg", "--source", "clay.mtlx", "--size", 8, "--samples", 64)

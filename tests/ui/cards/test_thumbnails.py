@@ -10,11 +10,11 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QRect, QSettings
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.cards.welcome import Welcome
 from verdigris.ui.memory import Memory
 from verdigris.ui.queue.bake_queue import Item
 from verdigris.ui.queue.queue_box import Ring
-from verdigris.ui.widgets.thumbnails import find_bundle
 
 
 def make_bundle(folder, name, colour, document="oak.mtlx", age=0):
@@ -44,8 +44,8 @@ def test_recent_files_show_their_newest_bundle_or_one_elsewhere(qtbot, tmp_path)
     newest = make_bundle(tmp_path, "wood", "#00ff00")
     make_bundle(tmp_path, "ash", "#0000ff", "other.mtlx", age=-9)
     elsewhere = make_bundle(tmp_path / "far", "ash", "#ffff00", "ash.mtlx")
-    assert find_bundle(oak) == newest and find_bundle(ash) is None
-    assert find_bundle(oak, "bark").name == "bark.vdg" and find_bundle(oak, "none") is None
+    assert find_result(oak) == newest and find_result(ash) is None
+    assert find_result(oak, "bark").name == "bark.vdg" and find_result(oak, "none") is None
 
     for path in (oak, ash):
         path.write_text("<materialx/>")
@@ -55,7 +55,7 @@ def test_recent_files_show_their_newest_bundle_or_one_elsewhere(qtbot, tmp_path)
     memory.note_bundle(ash, elsewhere)
     welcome = Welcome(lambda: None, lambda _: None, lambda _: None)
     qtbot.addWidget(welcome)
-    welcome.show_recent(memory.recent(), lambda path: memory.bundle_of(path) or find_bundle(path))
+    welcome.show_recent(memory.recent(), lambda path: memory.bundle_of(path) or find_result(path))
     assert [middle_of(each.icon()) for each in welcome.recent] == ["#00ff00", "#ffff00"]
 
 

@@ -28,7 +28,8 @@ class BakeChoices:
     """What a bake is asked for, without importance map and live inputs."""
 
     folder: str = ""
-    """The folder of the result. The default is the folder 'neural' next to the scene."""
+    """The folder of the results, perhaps relative to the scene. The default is the folder 'neural'
+    next to the scene."""
 
     live: tuple[str, ...] = ()
     """Inputs of the material that stay open, as `bake --live` takes them. Each material has its

@@ -48,7 +48,7 @@ def test_the_add_on_works_after_it_is_installed(archive, harness, tmp_path):
     # Verdigris is that of the wheel, not of this checkout
     assert all(str(path).startswith(str(extensions)) for path in found["core"])
     assert found["materials"] == ["copper", "spare"] and found["document"] > 1000
-    assert found["manual"] and found["settings"] == "//verdigris/"
+    assert found["manual"] and found["settings"] == "//neural/"
     assert {"bake", "cancel", "make_worker", "paint", "selftest"} <= set(found["operators"])
     # programs of the installed add-on find Verdigris by their own place, and its worker
     worker = Path(found["worker"])
