@@ -72,8 +72,10 @@ MOST_TILT = 1.0
 LEAST_LEAN_COSINE = 0.2
 # Least share of each lobe, so that no direction with light is never drawn.
 LEAST_LOBE_WEIGHT = 0.005
-# Least cosine of the view in a learned frame, for lobes: frames can tilt away from the view.
-LEAST_VIEW_COSINE = 0.05
+# The least cosine of the view in a lobe's frame is the lobe's larger width, within these limits:
+# frames can tilt away from the view, and a narrow lobe that is lifted by more than its width misses
+# its highlight.
+LEAST_VIEW_COSINES = (0.01, 0.05)
 
 # Tile width of matrix hardware.
 TILE = 16

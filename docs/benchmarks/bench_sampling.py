@@ -1,6 +1,7 @@
 """How close the sampler of bundles comes to the ideal, and what it costs.
 
     python docs/benchmarks/bench_sampling.py BUNDLE … [--device D] [--places N] [--directions N]
+    python docs/benchmarks/bench_sampling.py --grazing BUNDLE … [--device D] [--places N]
     python docs/benchmarks/bench_sampling.py --times [--device D]
 
 Samples that an estimate of reflected light needs for 1% of noise under the sky of bench_sky.py, by
@@ -10,6 +11,9 @@ sums of all variances, which is that of the picture. Where the ideal needs fewer
 in the median, as for mirrors, ratios say little: the counts of both follow. The second part puts a
 sun of .53 degrees into the map, with half of the samples drawn in proportion to the environment and
 combined by the balance heuristic, over the same with the ideal.
+
+--grazing: under a white sky and for views of a few cosines, the relative standard deviation of a
+single sample, and the largest sample over the mean: medians over places.
 
 --times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
 directions with their densities, with untrained numbers: the median of many rounds in which all
@@ -57,6 +61,7 @@ SEED = 51
 NOISE, FEW_SAMPLES = 0.01, 1000
 # Where plain layers of a decoder are read from.
 PLACES = ("buffer", "constants")
+GRAZING_COSINES = (0.04, 0.02, 0.01, 0.005)
 WARM_UP = 10
 
 
@@ -153,6 +158,33 @@ def measure(
     return _noise(f, light, found, density), _noise_with_sun(f, light, found, density, sun)
 
 
+def measure_grazing(
+    parameters: Parameters, device: Device, places: int, draws: int
+) -> list[tuple[float, float]]:
+    """Relative deviation and largest sample for each cosine."""
+    random = np.random.default_rng(SEED)
+    student = Student(parameters, device)
+    result = []
+    for cosine in GRAZING_COSINES:
+        uv = random.random((places, 2)).astype(np.float32)
+        turn, sine = 2 * np.pi * random.random(places), np.sqrt(1 - cosine**2)
+        wo = np.stack([sine * np.cos(turn), sine * np.sin(turn), np.full(places, cosine)], 1)
+        wo = wo.astype(np.float32)
+        latents = latents_at_lod(parameters, uv.T, np.zeros(places, np.float32))
+        lobes = lobes_of(parameters, look_at(parameters, latents, wo.T))
+        wi = np.asarray(draw(lobes, random.random((2, draws, places)).astype(np.float32)))
+        response = student.response(
+            np.tile(uv, (draws, 1)),
+            np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
+            np.tile(wo, (draws, 1)),
+        )
+        weights = (response @ LUMINANCE).reshape(draws, places) / np.maximum(pdf(lobes, wi), 1e-9)
+        mean = weights.mean(0)
+        weights = weights[:, mean > 0] / mean[mean > 0]
+        result.append((float(np.median(weights.std(0))), float(np.median(weights.max(0)))))
+    return result
+
+
 def around(axis: Floats, numbers: Floats) -> Floats:
     """Directions of a disc of the sun's size around each axis [3, N]."""
     cosine = 1 - numbers[0] * (1 - np.cos(SUN_RADIUS))
@@ -235,6 +267,7 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=300)
     parser.add_argument("--directions", type=int, default=6000)
     parser.add_argument("--times", action="store_true")
+    parser.add_argument("--grazing", action="store_true")
     parser.add_argument("--rounds", type=int, default=40)
     options = parser.parse_args()
     device = open_device(options.device)
@@ -242,6 +275,13 @@ def main() -> None:
     if options.times:
         times(device, options.rounds)
     if not options.bundles:
+        return
+    if options.grazing:
+        print(f"| material | {' | '.join(map(str, GRAZING_COSINES))} |\n{'| --- ' * 5}|")
+        for path in options.bundles:
+            found = measure_grazing(stored(path), device, options.places, options.directions)
+            cells = [f"{deviation:.2f}, {largest:.1f}" for deviation, largest in found]
+            print(f"| {Path(path).stem} | {' | '.join(cells)} |", flush=True)
         return
     print("| material | sky: median / 90% / picture | with a sun, MIS |")
     print("| --- | --- | --- |")

@@ -232,7 +232,8 @@ ${
 `
     : ""
 }    vec3 c = wo * s.lobe[k];
-    s.above[k] = neuralNormalize(vec3(c.xy, max(c.z, ${literal(sampler.viewCosineMinimum)})));
+    float least = clamp(max(s.widths[k].x, s.widths[k].y), ${literal(sampler.viewCosineMinimum)}, ${literal(sampler.viewCosineMaximum)});
+    s.above[k] = neuralNormalize(vec3(c.xy, max(c.z, least)));
   }
 `;
 }

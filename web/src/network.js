@@ -5,8 +5,9 @@ import { halvesToFloats } from "./halves.js";
 
 const ACTIVATIONS = ["silu", "relu", "leaky_relu", "leaky_smelu"];
 // Outputs of a sampler's head for each frame, beside two more, by its kind. Lobes lean towards the next frame, but not in
-// bundles before 4.6; before 4.4 they have no tilts.
+// bundles before 4.6; before 4.4 they have no tilts. Before 4.7 the least cosine of the view does not follow the width.
 export const SAMPLER_KINDS = {
+  grazing_visible_normals_cosine_uniform: 6,
   leaning_visible_normals_cosine_uniform: 6,
   tilted_visible_normals_cosine_uniform: 5,
   visible_normals_cosine_uniform: 3,
@@ -74,6 +75,8 @@ export function parseSampler(manifest, network) {
   const outputs = SAMPLER_KINDS[kind] * network.frames + 2;
   const isTilted = SAMPLER_KINDS[kind] >= 5;
   const isLeaning = SAMPLER_KINDS[kind] >= 6;
+  const isGrazing = kind.startsWith("grazing");
+  const viewCosineMinimum = sampler.number("view_cosine_minimum", 1e-6, 1);
   const [first, last] = sampler.objects("layers", 2, 2);
   const inputs = headInputs(network) + network.live;
   first.count("inputs", inputs, inputs);
@@ -92,7 +95,8 @@ export function parseSampler(manifest, network) {
     widthMinimum: sampler.number("width_minimum", 1e-6, 1e3),
     widthMaximum: sampler.number("width_maximum", 1e-6, 1e6),
     weightMinimum: sampler.number("weight_minimum", 0, 0.1),
-    viewCosineMinimum: sampler.number("view_cosine_minimum", 1e-6, 1),
+    viewCosineMinimum,
+    viewCosineMaximum: isGrazing ? sampler.number("view_cosine_maximum", viewCosineMinimum, 1) : viewCosineMinimum,
   };
 }
 

@@ -233,7 +233,8 @@ ${
 `
     : ""
 }    let c = wo * s.lobe[k];
-    s.above[k] = neuralNormalize(vec3f(c.xy, max(c.z, ${n(sampler.viewCosineMinimum)})));
+    let least = clamp(max(s.widths[k].x, s.widths[k].y), ${n(sampler.viewCosineMinimum)}, ${n(sampler.viewCosineMaximum)});
+    s.above[k] = neuralNormalize(vec3f(c.xy, max(c.z, least)));
   }
 `;
 }

@@ -202,10 +202,11 @@ def _slopes(
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
     # All frames go through numpy together: calls take the time, not the amount of numbers.
     widths, share = mixture(spec, raw, examples.stretch)
-    squares = np.moveaxis(widths * widths, 1, 0)
+    widths_by_axis = np.moveaxis(widths, 1, 0)
+    squares = widths_by_axis * widths_by_axis
     tilts = np.moveaxis(tilts_of(spec, raw, examples.towards), 1, 0)
     turns = turn_by(tilts)
-    lobes = examples.halves(turns)
+    lobes = examples.halves(turns, widths_by_axis)
     count = spec.frame_count
     ggx, ggx_share = ggx_density(lobes, squares), share[:count]
     others = [examples.cosine / np.float32(np.pi), (examples.cosine > 0) / np.float32(2 * np.pi)]
@@ -232,7 +233,8 @@ def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> Flo
 
 
 def _slopes_of_logarithm(lobe: Halves, squares: FloatArray) -> list[FloatArray]:
-    """Derivatives of log(ggx_density) by the logarithm of each width."""
+    """Derivatives of log(ggx_density) by the logarithm of each width, without that of the view's
+    least cosine."""
     parts = [lobe.half[axis] / squares[axis] for axis in range(2)]
     spread = parts[0] + parts[1] + lobe.half[2]
     seen = [squares[axis] * lobe.seen[axis] for axis in range(2)]

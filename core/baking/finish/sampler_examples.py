@@ -80,9 +80,10 @@ class Examples:
     def part(self, chosen: slice | NDArray[np.bool_]) -> Examples:
         return Examples(*(getattr(self, each.name)[..., chosen] for each in fields(self)))
 
-    def halves(self, turns: FloatArray) -> Halves:
-        """In the frames that are tilted by `turns`, [3, 3, frames, N]."""
-        return local_halves(turned(turns, self.wi), above_horizon(turned(turns, self.wo)))
+    def halves(self, turns: FloatArray, widths: FloatArray) -> Halves:
+        """In the frames that are tilted by `turns`, [3, 3, frames, N], of lobes with `widths`,
+        [2, frames, N]."""
+        return local_halves(turned(turns, self.wi), above_horizon(turned(turns, self.wo), widths))
 
     @property
     def count(self) -> int:
@@ -238,12 +239,16 @@ def _lobes_at_peaks(
         # a frame's raw values are relative to the axes
         frames.append(build_frame(np.concatenate([half, np.zeros_like(half)]) - _UP))
     widths = np.array(_PEAK_WIDTHS, np.float32)[:, None, None]
+    widths = np.broadcast_to(widths, (len(frames), 2, count))
     weights = np.zeros((len(frames) + 2, count), np.float32)
     weights[:-2] = 1 / len(frames)
     return Lobes(
         view,
         frames,
-        [above_horizon(into_frame(frame, wo)) for frame in frames],
-        np.broadcast_to(widths, (len(frames), 2, count)),
+        [
+            above_horizon(into_frame(frame, wo), width)
+            for frame, width in zip(frames, widths, strict=True)
+        ],
+        widths,
         weights,
     )

@@ -12,6 +12,7 @@ from verdigris.core.base.json_fields import Fields, parse_json, refuse
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic
 from verdigris.core.bundle.files.manifest_network import (
+    has_older_lobes,
     head_names,
     network_json,
     parse_network,
@@ -48,7 +49,7 @@ FORMAT = "verdigris.material"
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 TEXTURES_FORMAT = "verdigris.textures"
-MAJOR, MINOR = 4, 6
+MAJOR, MINOR = 4, 7
 VERSION = f"{MAJOR}.{MINOR}"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
@@ -73,6 +74,8 @@ class Manifest:
     """Responses that decoders are checked with."""
     reference_count: int
     """Number of rows in the reference."""
+    has_older_lobes: bool = False
+    """Whether it has rows of an older version's lobes, which differ at grazing views."""
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of the decoder's live inputs."""
     tiles: Tiles | None = None
@@ -207,6 +210,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         constants=parse_constants(fields, 2 * LARGEST_WEIGHTS),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),
+        has_older_lobes=has_older_lobes(fields),
         bounds=bounds,
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission"),

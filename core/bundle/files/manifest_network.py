@@ -22,7 +22,7 @@ from verdigris.core.network.spec import (
     LEAST_LEAN_COSINE,
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
-    LEAST_VIEW_COSINE,
+    LEAST_VIEW_COSINES,
     LENGTH_EPSILON,
     LOGARITHM_SHARE,
     MOST_LOBE_WIDTH,
@@ -77,9 +77,12 @@ LIVE_FORMULAS = (
         for line in FORMULAS
     ),
 )
-KIND = "leaning_visible_normals_cosine_uniform"
-# Kinds of bundles before 4.6 and before 4.4. Outputs that their last layers lack count as zeros.
+KIND = "grazing_visible_normals_cosine_uniform"
+# Kinds of bundles before 4.7, 4.6 and 4.4. Their lobes are evaluated as those of KIND, which differ
+# at grazing views only. Outputs that their last layers lack count as zeros.
+_LEANING = "leaning_visible_normals_cosine_uniform"
 _TILTED, _UNTILTED = "tilted_visible_normals_cosine_uniform", "visible_normals_cosine_uniform"
+_OLDER_KINDS = (_LEANING, _TILTED, _UNTILTED)
 _HEADS = ("head0", "head1")
 _SPLIT_HEADS = ("split0", "split1")
 _CONSTANTS = {
@@ -87,8 +90,12 @@ _CONSTANTS = {
     "width_minimum": LEAST_LOBE_WIDTH,
     "width_maximum": MOST_LOBE_WIDTH,
     "weight_minimum": LEAST_LOBE_WEIGHT,
-    "view_cosine_minimum": LEAST_VIEW_COSINE,
 }
+_VIEWS = {
+    "view_cosine_minimum": LEAST_VIEW_COSINES[0],
+    "view_cosine_maximum": LEAST_VIEW_COSINES[1],
+}
+_OLDER_VIEWS = {"view_cosine_minimum": LEAST_VIEW_COSINES[1]}
 _TILTS = {"tilt_share": TILT_SHARE, "tilt_maximum": MOST_TILT}
 _LEANS = {"lean_cosine_minimum": LEAST_LEAN_COSINE}
 
@@ -215,6 +222,7 @@ def sampler_json(spec: NetworkSpec) -> dict[str, Any]:
         "layers": _layers_json(_HEADS, spec.head_layers[:2]),
         "split": {"layers": _layers_json(_SPLIT_HEADS, spec.head_layers[2:])},
         **_CONSTANTS,
+        **_VIEWS,
         **_TILTS,
         **_LEANS,
     }
@@ -232,15 +240,21 @@ def _layers_json(heads: tuple[str, ...], layers: tuple[LayerSpec, ...]) -> list[
     ]
 
 
+def has_older_lobes(manifest: Fields) -> bool:
+    """Whether a reference has rows of an older version's lobes, which differ at grazing views."""
+    return "sampler" in manifest and manifest.table("sampler").text("kind") in _OLDER_KINDS
+
+
 def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
     """Whether there is a sampler that this version knows. Those of newer versions are ignored."""
     if "sampler" not in manifest:
         return False
     fields = manifest.table("sampler")
     kinds = {
-        KIND: (spec.head_outputs, _TILTS | _LEANS),
-        _TILTED: (spec.tilted_outputs, _TILTS),
-        _UNTILTED: (spec.untilted_outputs, {}),
+        KIND: (spec.head_outputs, _VIEWS | _TILTS | _LEANS),
+        _LEANING: (spec.head_outputs, _OLDER_VIEWS | _TILTS | _LEANS),
+        _TILTED: (spec.tilted_outputs, _OLDER_VIEWS | _TILTS),
+        _UNTILTED: (spec.untilted_outputs, _OLDER_VIEWS),
     }
     if is_newer and fields.text("kind") not in kinds:
         return False

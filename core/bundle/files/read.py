@@ -30,7 +30,12 @@ from verdigris.core.bundle.files.manifest_parts import (
     require_twice,
     texels_a_proxy,
 )
-from verdigris.core.bundle.files.reference import Reference, Textures, parse_reference
+from verdigris.core.bundle.files.reference import (
+    Reference,
+    Textures,
+    parse_reference,
+    with_sampler_rows,
+)
 from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture, emission_of_blocks
 from verdigris.core.bundle.files.weights import (
@@ -122,7 +127,10 @@ class Bundle:
         record = self.manifest.reference
         data = read_recorded(self.folder, record)
         file = str(self.folder / record.file)
-        return parse_reference(data, self.manifest.reference_count, file, self.spec.live_inputs)
+        found = parse_reference(data, self.manifest.reference_count, file, self.spec.live_inputs)
+        if self.manifest.has_older_lobes:
+            return with_sampler_rows(found, self.exact_parameters())
+        return found
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""

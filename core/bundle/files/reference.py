@@ -286,6 +286,16 @@ def make_sampler_rows(
     return found
 
 
+def with_sampler_rows(reference: Reference, parameters: Parameters) -> Reference:
+    """The same with this version's lobes, for the same random numbers."""
+    if reference.sampler is None:
+        return reference
+    place = reference.uv, reference.lod, reference.wi, reference.wo
+    exact = parameters.with_double_decoder()
+    rows = sample_rows(exact, *place, reference.sampler.random, **reference.given_live)
+    return replace(reference, sampler=rows)
+
+
 def sample_rows(
     parameters: Parameters,
     uv: Floats,

@@ -33,7 +33,7 @@ from verdigris.core.bundle.proxies.quadrature import (
 from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_mlp import latents_at_lod
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.spec import LEAST_VIEW_COSINE
+from verdigris.core.network.spec import LEAST_VIEW_COSINES
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -130,7 +130,7 @@ def _dispatch(material: DeviceMaterial, task: LightTask) -> Floats:
                 "counts": [*task.counts, *[0] * (_MOST_COUNTS - len(task.counts))],
                 "alphas": list(ALPHAS),
                 "alphaRange": [LEAST_ALPHA, LARGEST_ALPHA],
-                "leastCosine": LEAST_VIEW_COSINE,
+                "leastCosines": list(LEAST_VIEW_COSINES),
                 "leastDensity": LEAST_DENSITY,
                 "plastic": [round(_WHOLE * each) for each in PLASTIC],
                 "apart": APART,

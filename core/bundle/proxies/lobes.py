@@ -133,7 +133,7 @@ class _Lobe:
         self.axes = axes
         self.alpha = alpha[:, :, None]
         # a view behind the tilted surface still needs lights
-        self.view = above_horizon(into_frame(axes, wo))[:, :, None]
+        self.view = above_horizon(into_frame(axes, wo), alpha)[:, :, None]
 
     # network.sampler has the same for one lobe of each surface. Samples come last here, which takes
     # half the time for many of each place.

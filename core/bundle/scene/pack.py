@@ -22,6 +22,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     ProxyFacts,
 )
 from verdigris.core.bundle.files.read import read_recorded, record_of
+from verdigris.core.bundle.files.reference import encode_reference
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
 from verdigris.core.bundle.files.weights import constant_floats, plan_tensors
 from verdigris.core.bundle.files.write import CONSTANTS_FILE
@@ -106,12 +107,17 @@ def _material(
     proxies = manifest.proxies
     if proxies:
         proxies = replace(proxies, record=copy_texture(proxies, "proxies"))
-    files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
+    rows = partial(read_recorded, bundle.folder, manifest.reference)
+    record = manifest.reference
+    if manifest.has_older_lobes:
+        rows = partial(encode_reference, reference)
+        record = record_of(record.file, rows())
+    files[f"{name}.{_REFERENCE}"] = rows
     return SceneMaterial(
         name,
         place,
         replace(manifest.latents, record=copy_texture(manifest.latents, "latents")),
-        manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
+        record._replace(file=f"{name}.{_REFERENCE}"),
         manifest.reference_count,
         live=manifest.live,
         bounds=manifest.bounds,

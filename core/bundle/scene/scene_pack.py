@@ -32,7 +32,12 @@ from verdigris.core.bundle.files.manifest import (
     require_format,
     require_response,
 )
-from verdigris.core.bundle.files.manifest_network import network_json, parse_network, sampler_json
+from verdigris.core.bundle.files.manifest_network import (
+    has_older_lobes,
+    network_json,
+    parse_network,
+    sampler_json,
+)
 from verdigris.core.bundle.files.manifest_parts import (
     LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
@@ -64,7 +69,12 @@ from verdigris.core.bundle.files.read import (
     read_texture,
     read_whole,
 )
-from verdigris.core.bundle.files.reference import Reference, Textures, parse_reference
+from verdigris.core.bundle.files.reference import (
+    Reference,
+    Textures,
+    parse_reference,
+    with_sampler_rows,
+)
 from verdigris.core.bundle.files.weights import (
     FILE_ALIGNMENT,
     check_tensors,
@@ -148,6 +158,8 @@ class ScenePack:
     """The arithmetic that suits every material, if known."""
     constants: FileRecord | None = None
     """The decoders as shaders read them from constants."""
+    has_older_lobes: bool = False
+    """Whether the references' rows of samplers are of lobes that differ at grazing views."""
 
     def stored(self, indices: Iterable[int] | None = None) -> list[StoredMaterial]:
         """The stored numbers of these materials, or of all, in the order of the manifest."""
@@ -166,14 +178,17 @@ class ScenePack:
 
     def parameters(self) -> Iterator[Parameters]:
         """The values of each material's stored numbers, in single floats."""
-        file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
         for material in self.materials:
-            stored = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
-            values = read_latents(self.folder, material.latents).values()
-            layout = material.latents.layout
-            live = tuple(each.default for each in material.live)
-            yield Parameters(self.spec, layout, stored.decoder, values, stored.head, live)
+            yield self._parameters(material, data)
+
+    def _parameters(self, material: SceneMaterial, weights: bytes) -> Parameters:
+        file = str(self.folder / self.weights.file)
+        stored = unpack_weights(self.spec, self.tensors, self._decoder(material, weights), file)
+        values = read_latents(self.folder, material.latents).values()
+        layout = material.latents.layout
+        live = tuple(each.default for each in material.live)
+        return Parameters(self.spec, layout, stored.decoder, values, stored.head, live)
 
     def check_files(self) -> None:
         """Checks length and digest of each file, and reads the textures that no decoder reads."""
@@ -210,12 +225,16 @@ class ScenePack:
 
     def reference(self, material: SceneMaterial) -> Reference:
         data = read_recorded(self.folder, material.reference)
-        return parse_reference(
+        found = parse_reference(
             data,
             material.reference_count,
             str(self.folder / material.reference.file),
             self.spec.live_inputs,
         )
+        if not self.has_older_lobes:
+            return found
+        weights = read_recorded(self.folder, self.weights)
+        return with_sampler_rows(found, self._parameters(material, weights))
 
     def textures(self, material: SceneMaterial) -> Textures:
         """Proxies, emission and opacity of a material, if it has them."""
@@ -301,7 +320,16 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     )
     advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
     scene = ScenePack(
-        folder, spec, record, tensors, size, materials, parse_runtime(fields), advised, constants
+        folder,
+        spec,
+        record,
+        tensors,
+        size,
+        materials,
+        parse_runtime(fields),
+        advised,
+        constants,
+        has_older_lobes(fields),
     )
     require_distinct_files(scene.named_records, file)
     names = [material.name for material in materials]

@@ -36,7 +36,7 @@ from verdigris.core.network.spec import (
     LEAST_LEAN_COSINE,
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
-    LEAST_VIEW_COSINE,
+    LEAST_VIEW_COSINES,
     LENGTH_EPSILON,
     MOST_LOBE_WIDTH,
     MOST_TILT,
@@ -118,10 +118,11 @@ def _tangents(normal: FloatArray) -> FloatArray:
     return np.asarray(normal[:2] / np.maximum(normal[2], LEAST_LEAN_COSINE))
 
 
-def above_horizon(view: FloatArray) -> FloatArray:
-    """A view direction [3, N] in a frame, raised above the horizon: frames can be tilted away from
-    it."""
-    return normalise(np.concatenate([view[:2], np.maximum(view[2:], LEAST_VIEW_COSINE)]))
+def above_horizon(view: FloatArray, widths: FloatArray) -> FloatArray:
+    """A view direction [3, N] in the frame of a lobe with these widths [2, N], raised above the
+    horizon: frames can be tilted away from it."""
+    least = np.clip(widths.max(0), *LEAST_VIEW_COSINES)
+    return normalise(np.stack([view[0], view[1], np.maximum(view[2], least)]))
 
 
 def lobes_of(parameters: Parameters, view: View) -> Lobes:
@@ -130,13 +131,18 @@ def lobes_of(parameters: Parameters, view: View) -> Lobes:
     _, _, raw = run_head(head_views(parameters.spec, parameters.head), view.inputs)
     turns = [turn_by(tilt) for tilt in tilts_of(parameters.spec, raw, np.stack(view.towards))]
     frames = [_turned(turn, frame) for turn, frame in zip(turns, view.frames, strict=True)]
-    seen = [above_horizon(turned(*each)) for each in zip(turns, view.seen, strict=True)]
-    return Lobes(view, frames, seen, *mixture(parameters.spec, raw, np.stack(view.stretch)))
+    widths, weights = mixture(parameters.spec, raw, np.stack(view.stretch))
+    seen = [
+        above_horizon(turned(turn, each), width)
+        for turn, each, width in zip(turns, view.seen, widths, strict=True)
+    ]
+    return Lobes(view, frames, seen, widths, weights)
 
 
 def untilted_lobes(view: View, widths: FloatArray, weights: FloatArray) -> Lobes:
     """A mixture in the learned frames themselves."""
-    return Lobes(view, view.frames, [above_horizon(each) for each in view.seen], widths, weights)
+    seen = [above_horizon(*each) for each in zip(view.seen, widths, strict=True)]
+    return Lobes(view, view.frames, seen, widths, weights)
 
 
 def tilts_of(spec: NetworkSpec, raw: FloatArray, towards: FloatArray) -> FloatArray:

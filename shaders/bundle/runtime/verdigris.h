@@ -826,7 +826,8 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     /* bundles before 4.6 have no rows for leaning, and before 4.4 none for tilts: their places stay free */
     const int is_untilted = vd__is(&kind, "visible_normals_cosine_uniform");
     const int is_tilted = vd__is(&kind, "tilted_visible_normals_cosine_uniform");
-    const int is_known = is_untilted || is_tilted || vd__is(&kind, "leaning_visible_normals_cosine_uniform");
+    const int is_known = is_untilted || is_tilted || vd__is(&kind, "leaning_visible_normals_cosine_uniform") ||
+                         vd__is(&kind, "grazing_visible_normals_cosine_uniform");
     const uint32_t rows = 6 * frames + 2, free_rows = is_untilted ? 3 * frames : is_tilted ? frames : 0;
     const struct {
         const char *name;

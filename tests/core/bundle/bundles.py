@@ -124,19 +124,26 @@ def with_older_head(parameters, version):
 
 
 def _older_outputs(spec, version):
-    return {"4.3": spec.untilted_outputs, "4.5": spec.tilted_outputs}[version]
+    outputs = {"4.3": spec.untilted_outputs, "4.5": spec.tilted_outputs}
+    return outputs.get(version, spec.head_outputs)
 
 
 def write_as_older(folder, spec, version):
-    """Makes a bundle of with_older_head() one of that version: 4.3 had no tilts of lobes, and 4.5
-    no leaning."""
+    """Makes a bundle of with_older_head() one of that version: 4.3 had no tilts of lobes, 4.5
+    no leaning, and 4.6 one least cosine of the view for all lobes."""
     path = folder / "manifest.json"
     document = json.loads(path.read_text())
     document["version"] = version
     sampler, outputs = document["sampler"], _older_outputs(spec, version)
-    kinds = {"4.3": "visible_normals", "4.5": "tilted_visible_normals"}
+    kinds = {
+        "4.3": "visible_normals",
+        "4.5": "tilted_visible_normals",
+        "4.6": "leaning_visible_normals",
+    }
     sampler["kind"] = f"{kinds[version]}_cosine_uniform"
-    del sampler["lean_cosine_minimum"]
+    sampler["view_cosine_minimum"] = sampler.pop("view_cosine_maximum")
+    if version < "4.6":
+        del sampler["lean_cosine_minimum"]
     if version == "4.3":
         del sampler["tilt_share"], sampler["tilt_maximum"]
     sampler["layers"][1]["outputs"] = outputs

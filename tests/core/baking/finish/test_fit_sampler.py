@@ -39,9 +39,9 @@ def density_of(spec, head, examples):
     widths, share = mixture(spec, raw, examples.stretch)
     tilts = tilts_of(spec, raw, examples.towards)
     halves = [
-        local_halves(turned(turn, examples.wi[:, :, frame]), above_horizon(turned(turn, wo)))
-        for frame, (turn, wo) in enumerate(
-            zip(map(turn_by, tilts), np.moveaxis(examples.wo, 1, 0), strict=True)
+        local_halves(turned(turn, examples.wi[:, :, frame]), above_horizon(turned(turn, wo), width))
+        for frame, (turn, wo, width) in enumerate(
+            zip(map(turn_by, tilts), np.moveaxis(examples.wo, 1, 0), widths, strict=True)
         )
     ]
     lobes = [ggx_density(*each) for each in zip(halves, widths**2, strict=True)]

@@ -12,7 +12,7 @@ class Sampler:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         self.table, self.network = manifest["sampler"], manifest["network"]
-        assert self.table["kind"] == "leaning_visible_normals_cosine_uniform"
+        assert self.table["kind"] == "grazing_visible_normals_cosine_uniform"
         names = {self.network["frames"]}
         for layer in (*self.table["layers"], *self.table["split"]["layers"]):
             names |= {layer["weights"], layer["bias"]}
@@ -71,9 +71,10 @@ class Surface:
         ]
         learned = self.axes
         self.axes = [self.tilted(learned, y, k, table) for k in range(frames)]
-        for t, b, n in self.axes:
+        for (t, b, n), width in zip(self.axes, self.widths, strict=True):
             c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
-            least = table["view_cosine_minimum"]
+            limits = table["view_cosine_minimum"], table["view_cosine_maximum"]
+            least = np.clip(width.max(1, keepdims=True), *limits)
             self.v.append(normalise(np.hstack([c[:, :2], np.maximum(c[:, 2:], least)])))
         logits = y[:, 2 * frames : 3 * frames + 2]
         share = np.exp(logits - logits.max(1, keepdims=True))

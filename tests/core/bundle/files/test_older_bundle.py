@@ -8,6 +8,8 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.bundle.runtime.device_materials import shader_weights
+from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.network.light import sampler
 
 from ..bundles import lively_parameters, make_bundle, with_older_head, write_as_older
 
@@ -37,7 +39,7 @@ def test_it_verifies_with_numpy_and_on_the_device(older):
     }
 
 
-@pytest.mark.parametrize("version", ["4.3", "4.5"])
+@pytest.mark.parametrize("version", ["4.3", "4.5", "4.6"])
 def test_what_an_older_sampler_lacks_is_zero(tmp_path, version):
     parameters = with_older_head(lively_parameters(), version)
     written = make_bundle(tmp_path / "a.vdg", parameters)
@@ -46,3 +48,18 @@ def test_what_an_older_sampler_lacks_is_zero(tmp_path, version):
     np.testing.assert_array_equal(older.parameters().head, parameters.head)
     assert shader_weights(older) == shader_weights(written)
     assert api.verify(written.folder, device="software").holds
+
+
+def test_older_rows_of_lobes_at_grazing_views_are_computed_anew(tmp_path, monkeypatch):
+    """Such rows differ, and still a bundle from before 4.7 verifies, as does a scene pack of it."""
+    parameters = lively_parameters()
+    with monkeypatch.context() as patch:
+        # more than it was, so that some of the few rows differ
+        patch.setattr(sampler, "LEAST_VIEW_COSINES", (0.5, 0.5))
+        written = make_bundle(tmp_path / "a.vdg", parameters)
+    rows = {row.what: row.holds for row in api.verify(written.folder).rows}
+    assert not rows["numpy sampler against the reference"]
+    write_as_older(written.folder, parameters.spec, "4.6")
+    assert api.verify(written.folder, device="software").holds
+    packed = pack([api.open_bundle(written.folder)], tmp_path / "scene.vdgs")
+    assert api.verify(packed.folder).holds

@@ -3,7 +3,15 @@ import pytest
 
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.latents.texels import corners, gather
-from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
+from verdigris.core.network.light.sampler import (
+    Lobes,
+    View,
+    draw,
+    lobes_of,
+    look_at,
+    pdf,
+    untilted_lobes,
+)
 
 from ...bundle.bundles import lively_parameters
 
@@ -87,3 +95,19 @@ def test_an_estimate_with_drawn_directions_is_the_integral(lobes):
         wi = draw(one, random.random((2, draws)))
         weight = np.maximum(wi[2], 0) / pdf(one, wi)
         assert abs(weight.mean() - np.pi) < 4 * weight.std() / np.sqrt(draws)
+
+
+def test_a_narrow_lobe_meets_its_highlight_at_grazing_views():
+    """Samples of a mirror's highlight, which is narrower than the view is high, vary little."""
+    width, cosine, draws = 0.006, 0.02, 4000
+    wo = np.array([np.sqrt(1 - cosine**2), 0, cosine])[:, None]
+    view = View([np.eye(3)[..., None]], [wo], [np.ones((2, 1))], [np.zeros((2, 1))], wo)
+    lobes = untilted_lobes(view, np.full((1, 2, 1), width), np.array([[1.0], [0], [0]]))
+    one = of_surfaces(lobes, np.zeros(draws, int))
+    wi = draw(one, np.random.default_rng(3).random((2, draws)))
+    # GGX without shadowing, times the cosine
+    half = (wi + wo) / np.linalg.norm(wi + wo, axis=0)
+    spread = (half[:2] ** 2).sum(0) / width**2 + half[2] ** 2
+    response = 1 / (np.pi * width**2 * spread**2) / (4 * cosine) * (wi[2] > 0)
+    samples = response / pdf(one, wi)
+    assert samples.std() < 0.6 * samples.mean()
