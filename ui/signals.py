@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, overload
 
 INFO, WARNING, ERROR = "info", "warning", "error"
@@ -43,6 +44,8 @@ class Notice:
     text: str
     names_folder: bool = False
     """Whether it names a folder, which is then shown whole."""
+    reveal: Path | None = None
+    """A file that was written, whose folder a button shows."""
 
     @property
     def short(self) -> str:
@@ -79,9 +82,11 @@ class Notices(Sequence[Notice]):
     def __len__(self) -> int:
         return len(self._notices)
 
-    def add(self, severity: str, text: str, names_folder: bool = False) -> None:
+    def add(
+        self, severity: str, text: str, names_folder: bool = False, reveal: Path | None = None
+    ) -> None:
         """Adds a message. A recent repetition is moved to the end instead."""
-        notice = Notice(severity, text, names_folder)
+        notice = Notice(severity, text, names_folder, reveal)
         if notice in self._notices[-_REPEAT_WINDOW:]:
             # deletes the last occurrence: an older one keeps its place
             del self._notices[len(self._notices) - 1 - self._notices[::-1].index(notice)]

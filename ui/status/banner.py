@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from verdigris.core.worker.client.client import GONE, SILENT
@@ -34,6 +35,8 @@ class Banner(QFrame):
             each.setAccessibleName("Message")
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
+        self.reveal = QPushButton("Show in folder")
+        self.reveal.hide()
         self.dismiss = QToolButton()
         self.dismiss.setAutoRaise(True)
         self.dismiss.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -48,12 +51,14 @@ class Banner(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.line, 1)
         row.addWidget(self.recover)
+        row.addWidget(self.reveal)
         row.addWidget(self.dismiss, 0, top)
         self._fading = QTimer(self)
         self._fading.setSingleShot(True)
         self._fading.setInterval(_INFO_MS)
         self._fading.timeout.connect(self._fade)
         self.recover.clicked.connect(lambda _: model.recover())
+        self.reveal.clicked.connect(lambda _: self._open_folder())
         self.dismiss.clicked.connect(lambda _: self.hide())
         bind(self, model.state.notices.changed, self._show)
         bind(self, model.link.health_changed, self._show)
@@ -71,6 +76,11 @@ class Banner(QFrame):
         else:
             self.hide()
 
+    def _open_folder(self) -> None:
+        path = self._model.state.notices[-1].reveal
+        if path is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+
     def _show_recover(self) -> None:
         model = self._model
         self.recover.setVisible(model.can_recover)
@@ -86,13 +96,18 @@ class Banner(QFrame):
         model, colours = self._model, colours_for(self)
         is_lost = model.link.health.state in (GONE, SILENT)
         self._show_recover()
+        self.reveal.hide()
         severity = ERROR
         if is_lost:
             text = model.link.health.reason
             if model.state.bake.checkpoint_step is not None:
                 text += f" There is a checkpoint of step {model.state.bake.checkpoint_step:,}."
         elif model.state.notices and not self._is_on_card():
-            text, severity = model.state.notices[-1].short, model.state.notices[-1].severity
+            last = model.state.notices[-1]
+            text, severity = last.short, last.severity
+            if last.reveal is not None:
+                self.reveal.setToolTip(f"Opens the folder of {last.reveal}")
+                self.reveal.show()
         else:
             self.hide()
             return

@@ -105,6 +105,11 @@ class PictureArea(QWidget):
         self._images = images
         self._follow_state()
 
+    def image_of(self, part: str) -> QImage | None:
+        """The picture of a part in its own size."""
+        found = self._images.get(part)
+        return found[1] if found is not None else None
+
     def cells(self) -> list[tuple[str, QRectF]]:
         """The parts to draw and their places."""
         found = cells_of(self.mode, QRectF(self.rect()))
@@ -263,14 +268,14 @@ class PictureArea(QWidget):
             self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
             return
         self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
-        names = (self._name("reference"), self._name("neural"))
+        names = (self.name_of("reference"), self.name_of("neural"))
         widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
         # the labels would overlap
         is_narrow = sum(widths) > cell.width()
         low = Qt.AlignmentFlag.AlignBottom if is_narrow else Qt.AlignmentFlag.AlignTop
         self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
 
-    def _name(self, part: str) -> str:
+    def name_of(self, part: str) -> str:
         """The name of a picture. A version may be in its place."""
         return self._model.state.history.name_of(part) or NAMES[part]
 
@@ -282,7 +287,7 @@ class PictureArea(QWidget):
         side: Qt.AlignmentFlag,
         height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
     ) -> None:
-        text = self._name(part)
+        text = self.name_of(part)
         picture = self._model.state.pictures.parts.get(part)
         if part == "heat" and picture is not None:
             value = self.value_below()

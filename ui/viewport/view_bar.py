@@ -15,6 +15,7 @@ from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.scrub import RealBox, WholeBox
 from verdigris.ui.style.combo import Combo
+from verdigris.ui.viewport.snapshot import CameraButton
 from verdigris.ui.viewport.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
 from verdigris.ui.widgets.wording import field_docs
 
@@ -52,6 +53,7 @@ class ViewBar(QWidget):
             self.all,
             self.worst,
             self.more,
+            self.camera,
         ):
             widget.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
             row.addWidget(widget)
@@ -110,6 +112,7 @@ class ViewBar(QWidget):
             )
         )
         self.more.setMenu(menu)
+        self.camera = CameraButton(self._model, self._viewport)
 
     def _bind(self) -> None:
         model, viewport = self._model, self._viewport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from verdigris.core.lighting.environment_file import SUFFIXES
@@ -51,11 +51,14 @@ class Viewport(PictureArea):
     """The brush touches the picture at this point, 0 to 1 to the right and downwards."""
     stroke_ended = Signal()
     mode_changed = Signal()
+    saves = Signal()
+    """The picture is to be saved, or copied."""
+    copies = Signal()
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__(model)
         self.camera = CameraControl(model)
-        self._flies = False
+        self._flies = self._needs_all = False
         self._tour: list[tuple[float, float]] = []
         """The worst places of the view that was flown from, the one in sight first."""
         self._flown: tuple[object, ...] = ()
@@ -70,6 +73,7 @@ class Viewport(PictureArea):
             Qt.Key.Key_Comma: lambda: self._set_wipe(self.wipe - _KEY_WIPE),
             Qt.Key.Key_Period: lambda: self._set_wipe(self.wipe + _KEY_WIPE),
             Qt.Key.Key_W: self.fly_to_worst,
+            Qt.Key.Key_P: self.saves.emit,
         }
         self._flicker_timer = QTimer(self)
         self._flicker_timer.setInterval(_FLICKER_INTERVAL)
@@ -88,7 +92,8 @@ class Viewport(PictureArea):
             "Drag: turn the shape (arrow keys). Shift + drag: turn the light (Shift + arrow keys). "
             "Wheel: zoom, down to single texels (+ and -). Middle drag: move. Double click: see "
             "all (Home). Drag the line in the middle to wipe (comma and full stop). Hold D: "
-            "reference and neural in turn. W: the worst spots, one after the other. "
+            "reference and neural in turn. W: the worst spots, one after the other. P: save the "
+            "picture. Ctrl+C: copy it. "
             "Drop an .hdr or .exr file to light by it."
         )
         bind(self, model.state.pictures.changed, self._fly_if_known)
@@ -101,6 +106,11 @@ class Viewport(PictureArea):
         self._fit()
         self.update()
         self.mode_changed.emit()
+
+    def need_all(self, is_needed: bool) -> None:
+        """Whether all parts are to be drawn, also those that are not in sight."""
+        self._needs_all = is_needed
+        self._fit()
 
     # the difference
 
@@ -166,7 +176,7 @@ class Viewport(PictureArea):
         self._model.set_view(
             size=int(min(LARGEST_PICTURE, max(_LEAST_SIZE, short))),
             aspect=round(min(most, max(1 / most, aspect)), 4),
-            shows=ALL if self._flies or self.flicker else shows,
+            shows=ALL if self._flies or self._needs_all or self.flicker else shows,
             wipe=round(self.wipe, 3),
         )
 
@@ -251,6 +261,8 @@ class Viewport(PictureArea):
         if key in _ARROWS:
             is_light = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
             (self.camera.turn_light if is_light else self.camera.turn)(*_ARROWS[key])
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copies.emit()
         elif key in self._keys:
             self._keys[key]()
         elif key != Qt.Key.Key_D:
