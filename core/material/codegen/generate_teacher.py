@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import describe_locale
+from verdigris.core.material.analyse.transmission import Transmission, find_transmission
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.generator_input import prepare_document
 from verdigris.core.material.codegen.geometry_values import read_properties, sample_code
@@ -46,6 +47,8 @@ _TEXEL_LINES = (
     "#define VERDIGRIS_TEXELS 1",
     "static float gTexelValues[kLatentChannels];",
 )
+# A surface that transmits evaluates its closures for the side on which the light is.
+_LIT_FROM_BELOW = ("makeClosureData(CLOSURE_TYPE_REFLECTION,", "makeClosureData(CLOSURE_TYPE_LIT,")
 _NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "color3", "color4")
 
 
@@ -70,6 +73,8 @@ class GeneratedMaterial:
     live: tuple[LiveInput, ...] = ()
     tiles: Tiles | None = None
     """The UDIM tiles whose atlas is the unit square."""
+    transmission: Transmission | None = None
+    """How light passes through the surface; None if it is opaque."""
 
     @property
     def lanes_per_sample(self) -> int:
@@ -95,6 +100,7 @@ def generate(
     import MaterialX as mx
 
     document.check(material)
+    transmission = find_transmission(list(document.nodes_of(material)))
     generator, context = _generator()
     try:
         nodes, opened = list(document.nodes_of(material)), document.root
@@ -116,6 +122,8 @@ def generate(
         ) from None
     stage = shader.getStage("pixel")
     code = _repaired_code(shader, document, material)
+    if transmission:
+        code = code.replace(*_LIT_FROM_BELOW)
     takes_slopes = "mx_heighttonormal" in code
     textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
@@ -128,6 +136,7 @@ def generate(
             "import material.teacher.albedo;",
             f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
             f"#define VERDIGRIS_TILES {int(has_tiles)}",
+            *_transmission_lines(transmission),
             *(_TEXEL_LINES if has_texels else ()),
             f"export static const uint kLanesPerSample = {_lanes(takes_slopes)};",
             '#include "material/teacher/prelude.slang"',
@@ -141,7 +150,7 @@ def generate(
     )
     _require_reached(document, material, source, live)
     return GeneratedMaterial(
-        material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles
+        material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles, transmission
     )
 
 
@@ -236,6 +245,16 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
         f"static float2 gMeshSets[{MOST_SETS}];",
         f"static const uint kMeshProperties = {len(mesh.properties)};",
         f"static float4 gMeshProperties[{max(1, len(mesh.properties))}];",
+    ]
+
+
+def _transmission_lines(transmission: Transmission | None) -> list[str]:
+    if transmission is None:
+        return []
+    return [
+        "import material.teacher.transmission;",
+        "#define VERDIGRIS_TRANSMITS 1",
+        f"static const bool kIsThin = {str(transmission.is_thin).lower()};",
     ]
 
 

@@ -58,6 +58,7 @@ def standard_library() -> mx.Document:
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     repair_library_graphs(library)
     _place_by_default(library)
+    _mark_lobes_below_reflection(library)
     return library
 
 
@@ -83,6 +84,20 @@ def _place_by_default(library: mx.Document) -> None:
     port = library.getNodeDef("ND_place2d_vector2").getInput("texcoord")
     port.removeAttribute("value")
     port.setDefaultGeomPropString("UV0")
+
+
+def _mark_lobes_below_reflection(library: mx.Document) -> None:
+    """Marks transmitting lobes below a reflecting one, which all in the library's graphs are.
+
+    The lobe above takes the light that their interface reflects, and layering dims them by it: an
+    own Fresnel factor would take it twice. The input `retroreflective`, which has no meaning for
+    transmission, tells it to the shader.
+    """
+    for graph in library.getNodeGraphs():
+        for node in graph.getNodes():
+            mode = node.getInput("scatter_mode")
+            if mode is not None and mode.getValueString() == "T":
+                node.addInput("retroreflective", "boolean").setValueString("true")
 
 
 def repair_library_graphs(library: mx.Document) -> None:

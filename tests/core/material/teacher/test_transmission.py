@@ -1,0 +1,233 @@
+"""Light that passes through a surface, against closed forms and a simulation of thin walls."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.material.teacher.teacher import Teacher
+
+from .. import closed_forms as forms
+from ..surfaces import UV, closure, document, hemisphere, node, shader, surface_material
+
+COUNT, TURNS = 200, 300
+INDEX = node("add", "index", "float", {"in1": ("float", "@v"), "in2": ("float", "0.5")})
+ROUGH = {
+    "roughness": ("vector2", "@uu"),
+    "ior": ("float", "@index"),
+    "scatter_mode": ("string", "RT"),
+}
+BELOW = np.array([1, 1, -1])
+
+
+def surface(lobe, is_thin):
+    inputs = {"bsdf": ("BSDF", "@lobe"), "thin_walled": ("boolean", str(is_thin).lower())}
+    body = UV + lobe + node("surface", "surf", "surfaceshader", inputs)
+    return Teacher(document(body + surface_material("surf")))
+
+
+@pytest.fixture(scope="module")
+def wall():
+    return surface(INDEX + node("dielectric_bsdf", "lobe", "BSDF", ROUGH), True)
+
+
+@pytest.fixture(scope="module")
+def solid():
+    return surface(INDEX + node("dielectric_bsdf", "lobe", "BSDF", ROUGH), False)
+
+
+def sent(teacher, alpha, index, cosine):
+    """The shares of white light that a surface reflects and transmits towards a view."""
+    nodes, weights = np.polynomial.legendre.leggauss(COUNT)
+    # more directions near the horizon and the normal, where lobes are narrow
+    z, weights = (nodes + 1) / 2, weights / 2
+    turn = (np.arange(TURNS) + 0.5) / TURNS * 2 * np.pi
+    z, turn = (each.ravel() for each in np.meshgrid(z, turn, indexing="ij"))
+    weights = np.repeat(weights, TURNS) * 2 * np.pi / TURNS
+    sine = np.sqrt(1 - z * z)
+    above = np.stack([sine * np.cos(turn), sine * np.sin(turn), z], 1).astype(np.float32)
+    uv = np.tile(np.float32([alpha, index - 0.5]), (len(z), 1))
+    wo = np.tile(np.float32([np.sqrt(1 - cosine**2), 0, cosine]), (len(z), 1))
+    sides = (teacher.response(uv, wi, wo)[:, 0] for wi in (above, above * np.float32(BELOW)))
+    return tuple(float(weights @ each) for each in sides)
+
+
+def slab(index, cosine):
+    """What a smooth slab reflects: the sum over all reflections between its two sides."""
+    reflected = float(forms.fresnel(np.array([cosine]), index, 0.0).ravel()[0])
+    bounces = (1 - reflected) ** 2 * reflected * reflected ** (2 * np.arange(60))
+    return reflected + float(bounces.sum())
+
+
+@pytest.mark.parametrize("index", [1.33, 1.49])
+def test_a_wall_reflects_the_sum_over_its_two_sides(wall, index):
+    for cosine in (1.0, 0.7, 0.4):
+        reflected, passed = sent(wall, 0.08, index, cosine)
+        assert reflected == pytest.approx(slab(index, cosine), abs=0.012)
+        assert passed == pytest.approx(1 - slab(index, cosine), abs=0.012)
+
+
+@pytest.mark.parametrize("alpha", [0.15, 0.5])
+def test_no_light_is_gained(wall, solid, alpha):
+    for index in (0.75, 1.33, 1.49):
+        for cosine in (1.0, 0.5):
+            for teacher in (wall, solid):
+                total = sum(sent(teacher, alpha, index, cosine))
+                assert total < 1.005
+            if index > 1:
+                assert sum(sent(wall, alpha, index, cosine)) > 0.99
+
+
+def test_rough_walls_match_a_simulation_of_two_interfaces(wall):
+    for alpha, index in ((0.1, 1.49), (0.12, 1.3)):
+        reflected, passed, tilt = simulated_wall(alpha, index)
+        found = sent(wall, alpha, index, 1.0)
+        assert found == pytest.approx((reflected, passed), abs=0.02)
+        # along the normal, half of a GGX lobe lies within the tilt of its roughness
+        assert half_width(wall, alpha, index) == pytest.approx(tilt, rel=0.05)
+
+
+def test_refraction_is_walters_model(solid):
+    random = np.random.default_rng(4)
+    wo, wi = hemisphere(random, 1500, 0.1), hemisphere(random, 1500, 0.1) * BELOW
+    uv = random.uniform(0.2, 0.9, (1500, 2)).astype(np.float32)
+    uv[:, 1] += np.where(np.abs(uv[:, 1] - 0.5) < 0.15, 0.3, 0)
+    expected = walter(wi, wo, uv[:, 0].astype(float), uv[:, 1].astype(float) + 0.5)
+    found = solid.response(uv, wi.astype(np.float32), wo.astype(np.float32))
+    assert np.count_nonzero(expected > 1e-3) > 100
+    np.testing.assert_allclose(found[:, 0], expected, rtol=2e-3, atol=1e-4)
+
+
+def test_exchanged_directions_differ_by_the_square_of_the_index(solid):
+    random = np.random.default_rng(5)
+    above, below = hemisphere(random, 300, 0.2), hemisphere(random, 300, 0.2) * BELOW
+    into = response(solid, 0.3, 1.25, below, above) / -below[:, 2]
+    # seen from inside: the surface turned over, with the inverse index
+    out = response(solid, 0.3, 0.8, above * BELOW, below * BELOW) / above[:, 2]
+    assert np.count_nonzero(into > 1e-2) > 50
+    np.testing.assert_allclose(into, 1.25**2 * out, rtol=2e-3, atol=1e-4)
+
+
+def test_translucent_and_thin_subsurface_light_is_lambertian():
+    random = np.random.default_rng(6)
+    above, wo = hemisphere(random, 64), hemisphere(random, 64)
+    uv = np.full((64, 2), 0.5, np.float32)
+    colour = {"color": ("color3", "0.2,0.4,0.6")}
+    leaf = surface(
+        node("translucent_bsdf", "leaf", "BSDF", colour)
+        + node("subsurface_bsdf", "skin", "BSDF", colour)
+        + node(
+            "mix", "lobe", "BSDF", {"fg": ("BSDF", "@leaf"), "bg": ("BSDF", "@skin"),
+                                    "mix": ("float", "@u")}
+        ),
+        True,
+    )  # fmt: skip
+    lambert = above[:, 2:] / np.pi * [0.2, 0.4, 0.6]
+    for wi, share in ((above * BELOW, 0.75), (above, 0.25)):
+        found = leaf.response(uv, wi.astype(np.float32), wo.astype(np.float32))
+        np.testing.assert_allclose(found, share * lambert, rtol=1e-4)
+
+
+def test_glass_of_a_surface_model_counts_its_reflection_once():
+    glass = shader(
+        "standard_surface",
+        {
+            "base": ("float", "0"),
+            "transmission": ("float", "1"),
+            "specular_roughness": ("float", "0.35"),
+            "thin_walled": ("boolean", "true"),
+        },
+    )
+    teacher = Teacher(glass)
+    for cosine in (1.0, 0.6, 0.3):
+        total = sum(sent(teacher, 0.5, 1.0, cosine))
+        assert 0.99 < total < 1.005
+
+
+def test_an_opaque_surface_has_no_light_from_below():
+    teacher = Teacher(closure("oren_nayar_diffuse_bsdf", {}))
+    assert teacher.generated.transmission is None
+    below = np.float32([[0, 0.6, -0.8]])
+    assert not teacher.response(np.zeros((1, 2), np.float32), below, -below).any()
+
+
+def response(teacher, alpha, index, wi, wo):
+    uv = np.tile(np.float32([alpha, index - 0.5]), (len(wi), 1))
+    return teacher.response(uv, wi.astype(np.float32), wo.astype(np.float32))[:, 0]
+
+
+def walter(wi, wo, alpha, index):
+    """Refraction by Walter and others (2007), equations 21, 16, 33 and 34, times the cosine of the
+    light and the square of the index."""
+    half = -(wo + index[:, None] * wi)
+    half /= np.linalg.norm(half, axis=1, keepdims=True)
+    half *= np.sign(half[:, 2:])
+    seen, lit = (wo * half).sum(1), (wi * half).sum(1)
+    reflected = np.ones(len(wi))
+    passes = (index > 1) | (1 - seen**2 < index**2)
+    for number in np.flatnonzero(passes):
+        at = np.array([seen[number]])
+        reflected[number] = forms.fresnel(at, index[number], 0.0).ravel()[0]
+    tangent2 = 1 / half[:, 2] ** 2 - 1
+    density = alpha**2 / (np.pi * half[:, 2] ** 4 * (alpha**2 + tangent2) ** 2)
+
+    def shadowing(v):
+        return 2 / (1 + np.sqrt(1 + alpha**2 * (1 / v[:, 2] ** 2 - 1)))
+
+    path = (seen + index * lit) ** 2
+    found = np.abs(seen * lit) * index**2 * (1 - reflected) * density
+    found *= shadowing(wi) * shadowing(wo) / (np.abs(wo[:, 2]) * path)
+    return np.where((seen > 0) & (lit < 0), found, 0)
+
+
+def half_width(teacher, alpha, index):
+    """The tangent of half the angle around the normal that contains half of the passing light."""
+    angle = np.linspace(0, np.pi / 2, 4000)[1:]
+    wi = np.stack([np.sin(angle), 0 * angle, -np.cos(angle)], 1)
+    light = response(teacher, alpha, index, wi, np.tile([0.0, 0, 1], (len(wi), 1))) * np.sin(angle)
+    return np.tan(np.interp(0.5, np.cumsum(light) / light.sum(), angle) / 2)
+
+
+def simulated_wall(alpha, index, count=200_000):
+    """A path tracer of single facets through both sides of a wall, from straight above."""
+    random = np.random.default_rng(7)
+    view = np.tile([0.0, 0, 1], (count, 1))
+    down, goes = through(view, alpha, 1 / index, random)
+    reflected, passed = 1 - goes.mean(), []
+    inside, lower = down, True
+    for _ in range(10):
+        turned = -inside
+        turned[:, 2] = np.abs(turned[:, 2])
+        out, goes = through(turned, alpha, index, random, returns=True)
+        if lower:
+            passed.append(out[goes])
+        else:
+            reflected += goes.sum() / count
+        inside, lower = out[~goes] * BELOW, not lower
+        inside = inside[inside[:, 2] < 0]
+    passed = np.concatenate(passed)
+    tilt = np.median(np.tan(np.arccos(-passed[:, 2]) / 2))
+    return reflected, len(passed) / count, tilt
+
+
+def through(view, alpha, ratio, random, returns=False):
+    """Directions behind facets that are visible from `view` (Dupuy and Benyoub 2023), and which
+    passed. Reflected ones are left out, or returned upwards."""
+    stretch = [alpha, alpha, 1]
+    middle = view * stretch
+    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+    turn, height = 2 * np.pi * random.random(len(view)), random.random(len(view))
+    z = (1 - height) * (1 + middle[:, 2]) - middle[:, 2]
+    sine = np.sqrt(1 - z * z)
+    facet = (np.stack([sine * np.cos(turn), sine * np.sin(turn), z], 1) + middle) * stretch
+    facet /= np.linalg.norm(facet, axis=1, keepdims=True)
+    cosine = (view * facet).sum(1)
+    inner2 = 1 - ratio**2 * (1 - cosine**2)
+    inner = np.sqrt(np.maximum(inner2, 0))
+    across = (ratio * cosine - inner) / (ratio * cosine + inner)
+    along = (cosine - ratio * inner) / (cosine + ratio * inner)
+    share = np.where(inner2 > 0, (across**2 + along**2) / 2, 1)
+    goes = random.random(len(view)) >= share
+    out = (ratio * cosine - inner)[:, None] * facet - ratio * view
+    back = 2 * cosine[:, None] * facet - view
+    result = np.where(goes[:, None], out, back)
+    keeps = np.where(goes, out[:, 2] < 0, returns & (back[:, 2] > 0))
+    return (result[keeps], goes[keeps]) if returns else (result[goes & keeps], goes)
