@@ -177,6 +177,19 @@ class Device:
         stride = stride or data.itemsize
         return self._buffer(data.nbytes // stride, stride, data=data.view(np.uint8))
 
+    @property
+    def sampler(self) -> slangpy.Sampler:
+        """A sampler that interpolates between texels, and repeats images."""
+        import slangpy
+
+        if slangpy.Sampler not in self.memo:
+            repeat = slangpy.TextureAddressingMode.wrap
+            self.memo[slangpy.Sampler] = self.gpu.create_sampler(
+                address_u=repeat, address_v=repeat, address_w=repeat
+            )
+        found: slangpy.Sampler = self.memo[slangpy.Sampler]
+        return found
+
     def new_space(self, count: int, stride: int = 4) -> slangpy.Buffer:
         """A buffer of `count` elements that kernels write before they read it."""
         return self._buffer(count, stride)

@@ -94,14 +94,12 @@ class FilesHost:
         return f"{self._require_file().resolve()} {material.key}"
 
     def document(self, material: HostMaterial) -> HostDocument:
-        from verdigris.core.material.load.mtlx_text import read_text
-
         file = self._require_file()
         self.open_scene(file)
-        found = self._require_document().require_material(material.key)
+        document = self._require_document()
+        found = document.require_material(material.key)
         search = tuple(dict.fromkeys((file.resolve().parent, *self._search)))
-        text = read_text(file)
-        return HostDocument(str(file), text, found.name, search, confined=self._confined)
+        return HostDocument(str(file), document.text, found.name, search, confined=self._confined)
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         self._require_document().require_material(material.key)

@@ -21,6 +21,7 @@ from verdigris.core.material.analyse.image_facts import (
 )
 from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mesh
 from verdigris.core.material.analyse.parts import parts_of
+from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
@@ -103,7 +104,7 @@ def describe_material(
         surface_model=" + ".join(dict.fromkeys(node.getCategory() for node in shaders)),
         nodes=len(nodes),
         textures=tuple(textures),
-        varying_inputs=tuple(_varying(document, shaders)),
+        varying_inputs=tuple(_varying(document, shaders)) or _places_of_shader(shaders),
         live=reach_of_published(document, material),
         parts=(
             *parts_of(nodes),
@@ -172,6 +173,11 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
             if any(_reads_a_place(node) for node in upstream_nodes(port, document.name)):
                 names.append(port.getName())
     return list(dict.fromkeys(names))
+
+
+def _places_of_shader(shaders: Sequence[mx.Node]) -> tuple[str, ...]:
+    """The place that a shader file gets: what depends on it is in its code."""
+    return ("uv",) if any(map(shader_implementation, shaders)) else ()
 
 
 def _reads_a_place(node: mx.Node) -> bool:

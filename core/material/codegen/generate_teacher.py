@@ -15,6 +15,7 @@ from verdigris.core.material.analyse.transmission import Transmission, find_tran
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.generator_input import prepare_document
 from verdigris.core.material.codegen.geometry_values import read_properties, sample_code
+from verdigris.core.material.codegen.shader_teacher import check_images, find_shader, shader_code
 from verdigris.core.material.domain import MOST_SETS
 from verdigris.core.material.files.image_headers import find_atlas
 from verdigris.core.material.files.paths import is_tiled
@@ -59,6 +60,9 @@ class TextureSlot:
     uniform: str
     file: str
     asker: str
+    colour_space: str = ""
+    """Texels are converted from this colour space before the upload; generated code converts them
+    itself."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,11 @@ class GeneratedMaterial:
     """The UDIM tiles whose atlas is the unit square."""
     transmission: Transmission | None = None
     """How light passes through the surface; None if it is opaque."""
+    modules: tuple[tuple[str, str], ...] = ()
+    """Modules that the source imports, by name, each after those that it imports."""
+    samplers: tuple[str, ...] = ()
+    is_shader_file: bool = False
+    """Whether a shader file has the code: it declares its variables itself, not in a block."""
 
     @property
     def lanes_per_sample(self) -> int:
@@ -100,6 +109,9 @@ def generate(
     import MaterialX as mx
 
     document.check(material)
+    surface = find_shader(document, material)
+    if surface is not None:
+        return _of_shader(document, material, surface, mesh, live)
     transmission = find_transmission(list(document.nodes_of(material)))
     generator, context = _generator()
     try:
@@ -151,6 +163,52 @@ def generate(
     _require_reached(document, material, source, live)
     return GeneratedMaterial(
         material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles, transmission
+    )
+
+
+def _of_shader(
+    document: Document,
+    material: Material,
+    surface: mx.Node,
+    mesh: MeshPoints | None,
+    live: Sequence[LiveInput],
+) -> GeneratedMaterial:
+    """The module of a surface that a shader file implements."""
+    values = [value_code(each, number) for number, each in enumerate(live)]
+    uv = "gMeshSets[0]" if mesh and mesh.sets else "point.uv"
+    code = shader_code(document, surface, live, uv, values)
+    slots = tuple(
+        TextureSlot(
+            variable,
+            port.getResolvedValueString(),
+            f"{document.name}: {variable}",
+            port.getActiveColorSpace(),
+        )
+        for variable, port in code.images
+    )
+    check_images(document, [slot.file for slot in slots])
+    source = "\n".join(
+        (
+            "import material.teacher.interface;",
+            "#define VERDIGRIS_SHADER_FILE 1",
+            f"export static const uint kLanesPerSample = {_lanes(False)};",
+            *_mesh_lines(mesh),
+            *(["uniform float3 gLiveValues;"] if live else []),
+            code.shade,
+            '#include "material/teacher/material.slang"',
+        )
+    )
+    return GeneratedMaterial(
+        material.name,
+        source,
+        slots,
+        code.uniforms,
+        False,
+        tuple(live),
+        mesh.tiles if mesh else None,
+        modules=code.modules,
+        samplers=code.samplers,
+        is_shader_file=True,
     )
 
 

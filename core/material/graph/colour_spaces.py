@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from verdigris.core.material.graph.library import standard_library
 
 if TYPE_CHECKING:
     import MaterialX as mx
+    from numpy.typing import NDArray
 
 # MaterialX's name -> names in USD, OpenColorIO configurations and applications
 _OTHER_NAMES = {
@@ -154,7 +155,11 @@ def rename_colour_spaces(root: mx.Document) -> None:
 
 def to_linear_rec709(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
     """A colour of this space in linear Rec.709, which the teacher uses."""
-    values = np.array(colour)
+    return tuple(colours_to_linear_rec709(np.array(colour), space).tolist())
+
+
+def colours_to_linear_rec709(values: NDArray[Any], space: str) -> NDArray[Any]:
+    """Colours of this space, [..., 3], in linear Rec.709."""
     if space in _WITH_CURVE_OF_SRGB:
         values = linear_from_srgb(values)
     elif space in _POWERS:
@@ -164,4 +169,9 @@ def to_linear_rec709(colour: tuple[float, ...], space: str) -> tuple[float, ...]
         # MaterialX multiplies rows by matrices
         stored = graph.getNode("mat").getInput("value").getValueString()
         values = values @ np.reshape([float(each) for each in stored.split(",")], (3, 3))
-    return tuple(values.tolist())
+    return values
+
+
+def is_linear_rec709(space: str) -> bool:
+    """Whether colours of this space, or numbers, need no conversion."""
+    return space not in (*_WITH_CURVE_OF_SRGB, *_POWERS, *_PRIMARIES)

@@ -19,6 +19,7 @@ from verdigris.core.material.graph.traversal import (
     file_inputs,
     free_graphs,
     own_graphs,
+    own_implementations,
     upstream_nodes,
 )
 from verdigris.core.material.load.mtlx_text import (
@@ -33,6 +34,12 @@ from verdigris.core.material.load.node_checks import find_fault
 from verdigris.core.material.normalise.file_names import prefer_files_beside_document
 from verdigris.core.material.normalise.names import add_namespace_to_references
 from verdigris.core.material.normalise.passes import normalise
+from verdigris.core.material.shader.expand import is_shader
+from verdigris.core.material.shader.shader_file import (
+    DIGEST,
+    expand_implementation,
+    read_shader_document,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -202,9 +209,9 @@ def load_document(
     """Loads a document file. Other files are looked for in its folder first. `has_options`: see
     `SearchPath`."""
     path = Path(path)
-    text = read_text(path)
     resolved = path.resolve()
     search = SearchPath.of(search_paths, confined, has_options).with_folder(resolved.parent)
+    text = read_shader_document(path, search) if is_shader(path) else read_text(path)
     return _parse(text, str(path), resolved, search)
 
 
@@ -285,9 +292,24 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     with _refusing_faults(name):
         _looks_by_material(root)  # refuses looks that inherit each other
         rewritten = normalise(root)
+        shaders = _note_shaders(root, name, written.search)
     ignored = tuple(facts.twins), tuple(facts.overrides)
     search = replace(written.search, hints=_image_folders(root, written.search))
-    return Document(name, root, search, written.files, *ignored, *rewritten, text=text)
+    files = tuple(dict.fromkeys((*written.files, *shaders)))
+    return Document(name, root, search, files, *ignored, *rewritten, text=text)
+
+
+def _note_shaders(root: mx.Document, name: str, search: SearchPath) -> list[Path]:
+    """The files of shaders that implement surfaces. Their digest becomes a part of the document, so
+    that a changed shader is a changed document."""
+    found: list[Path] = []
+    for implementation in own_implementations(root):
+        if is_shader(implementation.getFile()):
+            shader = expand_implementation(implementation, search, name)
+            implementation.setAttribute(DIGEST, shader.digest)
+            found += shader.files
+            found += filter(is_file, [shader.files[0].with_suffix(".json")])
+    return found
 
 
 @contextmanager

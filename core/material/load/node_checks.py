@@ -18,6 +18,7 @@ from verdigris.core.material.graph.traversal import (
 )
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS, NUMBER, SINGLE
+from verdigris.core.material.shader.expand import is_shader
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -167,6 +168,8 @@ def _file_of_code(node: mx.Node) -> str:
 
     found = node.getImplementation(TARGET)
     is_own = isinstance(found, mx.Implementation) and is_of_document(found, node)
+    if is_own and node.getType() == "surfaceshader" and is_shader(found.getFile()):
+        return ""
     return str(found.getFile()) if is_own else ""
 
 

@@ -62,6 +62,9 @@ class Teacher(DeviceMaterial):
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
+        # imported modules are loaded before those that import them
+        studio = tuple(Source(*each) for each in self.generated.modules)
+        self._sources = (*studio, self.source)
         self.mesh = mesh
         self._mesh = None if mesh is None else self.device.new_buffer(mesh.texels, 16)
         self._pool = TexturePool(self.device, document.search)
@@ -97,9 +100,15 @@ class Teacher(DeviceMaterial):
         return super().unlit(uv, wo, frames, live)
 
     def bindings(self) -> dict[str, Any]:
-        block: dict[str, Any] = {name: bound.uniform() for name, bound in self._bound.items()}
-        block.update(self.generated.uniforms)
-        bound: dict[str, Any] = {"pixelCB": block} if block else {}
+        block = dict(self.generated.uniforms)
+        bound: dict[str, Any]
+        if self.generated.is_shader_file:
+            block |= {name: image.texture for name, image in self._bound.items()}
+            block |= dict.fromkeys(self.generated.samplers, self.device.sampler)
+            bound = _nested(block)
+        else:
+            block |= {name: image.uniform() for name, image in self._bound.items()}
+            bound = {"pixelCB": block} if block else {}
         if self._mesh is not None:
             bound["gMeshPoints"] = self._mesh
         if self.live_inputs:
@@ -107,18 +116,27 @@ class Teacher(DeviceMaterial):
         return bound
 
     def has_kernel(self, source: Source, entry: str) -> bool:
-        return self.kernels.has((source, self.source), entry)
+        return self.kernels.has((source, *self._sources), entry)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         import slangpy
 
         try:
-            return self.kernels.get((source, self.source), entry)
+            return self.kernels.get((source, *self._sources), entry)
         except (RuntimeError, slangpy.SlangCompileError) as failure:
             raise DocumentError(
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"
             ) from None
+
+
+def _nested(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Variables by name; those of a block, as BLOCK.NAME, in a dictionary of their own."""
+    found: dict[str, Any] = {}
+    for name, value in variables.items():
+        block, _, inner = name.rpartition(".")
+        (found.setdefault(block, {}) if block else found)[inner] = value
+    return found
 
 
 def _error_of_all(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.image_headers import FORMATS, check_size, read_info
-from verdigris.core.material.files.image_texels import read_image
+from verdigris.core.material.files.image_texels import Image, build_levels, read_image
 from verdigris.core.material.files.paths import FileMark, file_mark
+from verdigris.core.material.graph.colour_spaces import colours_to_linear_rec709, is_linear_rec709
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.material.codegen.generate_teacher import TextureSlot
     from verdigris.core.material.files.image_headers import ImageInfo, Tile
-    from verdigris.core.material.files.image_texels import Image
     from verdigris.core.material.files.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30
@@ -34,7 +34,9 @@ MOST_TEXTURE_BYTES = 8 << 30
 DECODERS, MOST_DECODED = 8, 16
 # Bytes of images that stay on a device, beside those of the open materials.
 MOST_KEPT_BYTES = 1 << 30
-_Key = tuple[bool, "tuple[Tile, ...]"]
+# Whether the name has a token for tiles, the files, and the colour space from which they are
+# converted.
+_Key = tuple[bool, "tuple[Tile, ...]", str]
 
 
 @dataclass
@@ -81,7 +83,7 @@ class TexturePool:
                 for key in wanted:
                     if len(decoded) == MOST_DECODED:
                         self._upload_image(*decoded.popleft())
-                    decoded.append((key, threads.submit(read_image, *self._checked[key])))
+                    decoded.append((key, threads.submit(_read, *self._checked[key], key[2])))
                 while decoded:
                     self._upload_image(*decoded.popleft())
             finally:
@@ -96,7 +98,8 @@ class TexturePool:
         if not slot.file:
             return None
         info = read_info(slot.file, slot.asker, self._search)
-        key = info.is_udim, info.tiles
+        space = "" if is_linear_rec709(slot.colour_space) else slot.colour_space
+        key = info.is_udim, info.tiles, space
         if key in self._checked:
             return key
         check_size(info, slot.asker, self._device.gpu.info.limits.max_texture_dimension_2d)
@@ -143,7 +146,7 @@ class TexturePool:
     def digest(self) -> str:
         """The digest of the contents of all loaded files, in the order of their slots."""
         digest = hashlib.sha256()
-        for _, tiles in self._checked:
+        for _, tiles, _ in self._checked:
             for tile in tiles:
                 with tile.path.open("rb") as file:
                     digest.update(hashlib.file_digest(file, "sha256").digest())
@@ -175,6 +178,20 @@ class TexturePool:
             texture.copy_from_numpy(np.ascontiguousarray(texels), mip=level)
         size = float(width), float(height)
         return BoundTexture(texture, tiles, present, size)
+
+
+def _read(info: ImageInfo, asker: str, space: str) -> Image:
+    """Decodes an image; with a colour space, its colours become linear Rec.709."""
+    image = read_image(info, asker)
+    if not space:
+        return image
+    texels = image.levels[0]
+    scale = np.iinfo(texels.dtype).max if texels.dtype.kind == "u" else 1
+    linear = texels.astype(np.float32) / np.float32(scale)
+    linear[..., :3] = colours_to_linear_rec709(linear[..., :3], space)
+    kind = "float" if info.kind == "float" else "half"
+    levels = build_levels(linear.astype(FORMATS[kind][0]))
+    return Image(replace(info, kind=kind), levels, image.non_finite)
 
 
 def _present_tiles(info: ImageInfo) -> tuple[int, int, int, int]:

@@ -1,0 +1,345 @@
+"""A shader file as a MaterialX document: its parameters are inputs of a surface that the file
+implements. So live inputs, images, colour spaces, digests and reports work as for any document.
+
+A JSON file beside the shader (`skin.json` for `skin.slang`) may hold what attributes also say.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as xml
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.json_fields import Fields, read_json_file
+from verdigris.core.base.text import with_plain_letters
+from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
+from verdigris.core.material.shader.declarations import Declaration, Declarations, read_declarations
+from verdigris.core.material.shader.expand import ShaderText, expand_shader
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.files.paths import SearchPath
+
+TARGET = "genslang"
+DEFINES, SAMPLERS, BLOCK, DIGEST = "defines", "samplers", "block", "sha256"
+_LARGEST_JSON = 1 << 20
+_KINDS = {
+    "float": "float",
+    "half": "float",
+    "int": "integer",
+    "uint": "integer",
+    "bool": "boolean",
+    "texture": "filename",
+}
+_COUNTS = {"vector2": 2, "color3": 3, "vector3": 3, "color4": 4, "vector4": 4}
+_ZERO = {"float": "0", "integer": "0", "boolean": "false", "filename": ""}
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_CONSTRUCTOR = re.compile(
+    r"(?:(?:float|half|double|int|uint|min16float)[1-4]?|[A-Za-z]*\s*vector<[^>]*>)?\s*"
+    r"[({]?\s*(?P<numbers>[-+\d.eE,\s]*?[\d.])[fFhHuUlL]?\s*[)}]?"
+)
+_OF_PARAMETERS = ("value", "range", "label", "file", "colour_space", "kind")
+_FUNCTIONS = ("response", "emission", "opacity")
+# What each function takes and returns, as messages show it.
+SIGNATURES = {
+    "response": "float3 response(float2 uv, float3 wi, float3 wo)",
+    "emission": "float3 emission(float2 uv)",
+    "opacity": "float opacity(float2 uv)",
+}
+_SHAPES = {
+    "response": ("vector3", ("vector2", "vector3", "vector3")),
+    "emission": ("vector3", ("vector2",)),
+    "opacity": ("float", ("vector2",)),
+}
+_VECTOR = re.compile(r"vector<(?:float|half|double),\s*(\d)>")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a shader as an input of its document."""
+
+    name: str
+    kind: str
+    """The MaterialX type."""
+    value: str
+    block: str = ""
+    """The constant buffer around it; empty for a global variable."""
+    low: str = ""
+    high: str = ""
+    label: str = ""
+    colour_space: str = ""
+
+
+@dataclass(frozen=True)
+class ShaderFile:
+    """A shader file with what it declares."""
+
+    text: ShaderText
+    declarations: Declarations
+    functions: Mapping[str, str]
+    """Names of its functions by their role."""
+    parameters: tuple[Parameter, ...] = ()
+    samplers: tuple[str, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_shader_document(
+    path: Path, search: SearchPath, defines: Mapping[str, str] | None = None
+) -> str:
+    """A shader file as the text of a MaterialX document."""
+    settings = _settings(path)
+    known = settings.table("defines").values if "defines" in settings else {}
+    all_defines = {
+        **{str(name): _define(value) for name, value in known.items()},
+        **(defines or {}),
+    }
+    text = expand_shader(path, search, all_defines)
+    declarations = read_declarations(text.text)
+    functions = _functions(settings, declarations)
+    answer = COMPILE_PROCESS.ask(
+        {
+            "ask": "reflect",
+            "name": text.name,
+            "modules": [*text.modules, (f"studio_{text.digest}", declarations.rewritten(()))],
+            "functions": functions,
+        },
+        text.name,
+    )
+    found = _check_functions(text.name, functions, answer)
+    named = settings.table("parameters") if "parameters" in settings else None
+    parameters = [
+        _parameter(text.name, each, declarations, named)
+        for each in answer["parameters"]
+        if each["type"] != "sampler"
+    ]
+    samplers = [each["name"] for each in answer["parameters"] if each["type"] == "sampler"]
+    if named is not None:
+        named.require_known([each.name for each in parameters])
+    shader = ShaderFile(text, declarations, found, tuple(parameters), tuple(samplers), all_defines)
+    return _document(path, shader)
+
+
+def _settings(path: Path) -> Fields:
+    beside = path.with_suffix(".json")
+    values: Any = {}
+    if beside.is_file():
+        values = read_json_file(beside, DocumentError, _LARGEST_JSON)
+    if not isinstance(values, dict):
+        raise DocumentError(f"{beside}: must be an object")
+    found = Fields(str(beside), "", values, DocumentError)
+    found.require_known(("parameters", "functions", "defines"))
+    return found
+
+
+def _define(value: Any) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _functions(settings: Fields, declarations: Declarations) -> dict[str, str]:
+    """The names to look for, by role."""
+    found = {each: each for each in _FUNCTIONS}
+    found.update({role.lower(): name for role, name in declarations.functions.items()})
+    if "functions" in settings:
+        table = settings.table("functions")
+        table.require_known(_FUNCTIONS)
+        found.update({role: table.text(role) for role in table.values})
+    return found
+
+
+def _check_functions(
+    shown: str, wanted: Mapping[str, str], answer: Mapping[str, Any]
+) -> dict[str, str]:
+    """The functions that exist, by role. Refuses wrong signatures, and shaders without response."""
+    found = {}
+    for role, name in wanted.items():
+        signatures = answer["functions"].get(role, [])
+        if not signatures:
+            if role == "response":
+                known = ", ".join(answer["known"][:12])
+                listed = f"; its functions are {known}" if known else ""
+                raise DocumentError(
+                    f"{shown}: has no function {name!r}{listed}: write {SIGNATURES[role]}, or mark "
+                    "another function with the attribute [VerdigrisResponse]"
+                )
+            if name != role:
+                raise DocumentError(f"{shown}: has no function {name!r}, which is named as {role}")
+            continue
+        if not any(_fits(role, each) for each in signatures):
+            has = signatures[0]
+            raise DocumentError(
+                f"{shown}: function {name!r} is {_plain(has['returns'])} {name}("
+                f"{', '.join(map(_plain, has['parameters']))}): write {SIGNATURES[role]}"
+            )
+        found[role] = name
+    return found
+
+
+def _fits(role: str, signature: Mapping[str, Any]) -> bool:
+    returned, taken = _SHAPES[role]
+    return (
+        _shape(signature["returns"]) == returned
+        and tuple(map(_shape, signature["parameters"])) == taken
+    )
+
+
+def _shape(kind: str) -> str:
+    found = _VECTOR.fullmatch(kind)
+    if found:
+        return f"vector{found[1]}"
+    return "float" if kind in ("float", "half", "double") else kind
+
+
+def _plain(kind: str) -> str:
+    return re.sub(r"vector<(\w+),\s*(\d)>", r"\1\2", kind)
+
+
+def _parameter(
+    shown: str, reflected: Mapping[str, str], declarations: Declarations, named: Fields | None
+) -> Parameter:
+    name, block = reflected["name"], reflected["block"]
+    declared = declarations.find(name, block) or Declaration(name, reflected["type"])
+    given = {
+        key: declared.attributes[attribute]
+        for key, attribute in (
+            ("value", "Value"),
+            ("range", "Range"),
+            ("label", "Label"),
+            ("file", "File"),
+            ("colour_space", "ColourSpace"),
+        )
+        if attribute in declared.attributes
+    }
+    asker = f"{shown}: parameter {name!r}"
+    settings = named.table(name) if named is not None and name in named else None
+    if settings is not None:
+        settings.require_known(_OF_PARAMETERS)
+        given |= {key: _as_text(value) for key, value in settings.values.items()}
+    kind = _kind(asker, reflected["type"], given, declared)
+    text = given.get("file" if kind == "filename" else "value")
+    if text is None and kind != "filename":
+        text = declared.value
+    value = _value(asker, kind, text)
+    low = high = ""
+    if "range" in given:
+        ends = _NUMBER.findall(given["range"])
+        if len(ends) != 2 or float(ends[0]) >= float(ends[1]):
+            raise DocumentError(
+                f"{asker}: the range {given['range']!r} is not two rising numbers, as in 0, 1"
+            )
+        low, high = ends
+    return Parameter(
+        name, kind, value, block, low, high,
+        given.get("label", "").strip('" '),
+        given.get("colour_space", "").strip('" '),
+    )  # fmt: skip
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _kind(asker: str, reflected: str, given: Mapping[str, str], declared: Declaration) -> str:
+    """The MaterialX type. Three numbers are a colour unless an attribute says otherwise."""
+    found = re.fullmatch(r"(float|half)([234])", reflected)
+    if found:
+        wanted = given.get("kind") or ("vector" if "Vector" in declared.attributes else "")
+        is_colour = found[2] == "3" or "colour_space" in given or "Colour" in declared.attributes
+        is_colour = is_colour and found[2] != "2" and wanted != "vector"
+        return f"{'color' if is_colour else 'vector'}{found[2]}"
+    if reflected not in _KINDS:
+        raise DocumentError(
+            f"{asker} has the type {_plain(reflected)}: use float, float2, float3, float4, int, "
+            "uint, bool, Texture2D or SamplerState, or make it static"
+        )
+    return _KINDS[reflected]
+
+
+def _value(asker: str, kind: str, text: str | None) -> str:
+    if kind == "filename":
+        return (text or "").strip('" ')
+    count = _COUNTS.get(kind, 1)
+    if text is None:
+        return ", ".join([_ZERO.get(kind, "0")] * count)
+    plain = text.strip()
+    if kind == "boolean":
+        if plain.lower() not in ("true", "false", "0", "1"):
+            raise DocumentError(f"{asker}: the value {plain!r} is not true or false")
+        return "true" if plain.lower() in ("true", "1") else "false"
+    found = _CONSTRUCTOR.fullmatch(plain)
+    numbers = _NUMBER.findall(found["numbers"]) if found else []
+    if len(numbers) == 1:
+        numbers = numbers * count
+    if len(numbers) != count:
+        wanted = "one number" if count == 1 else f"{count} numbers"
+        raise DocumentError(
+            f"{asker}: the value {plain!r} is not {wanted}: write them out, or name them in "
+            "[VerdigrisValue(...)]"
+        )
+    return numbers[0].partition(".")[0] if kind == "integer" else ", ".join(numbers)
+
+
+def _document(path: Path, shader: ShaderFile) -> str:
+    name = with_plain_letters(path.stem)
+    category = f"{name}_shader"
+    root = xml.Element("materialx", version="1.39")
+    definition = xml.SubElement(root, "nodedef", name=f"ND_{category}", node=category)
+    node = xml.Element(category, name=f"{name}_surface", type="surfaceshader")
+    for each in shader.parameters:
+        offered = {"name": each.name, "type": each.kind, "value": each.value}
+        if each.block:
+            offered[BLOCK] = each.block
+        if each.label:
+            offered["uiname"] = each.label
+        if each.low:
+            offered |= {"uimin": each.low, "uimax": each.high}
+        xml.SubElement(definition, "input", offered)
+        given = {"name": each.name, "type": each.kind, "value": each.value}
+        if each.colour_space:
+            given["colorspace"] = each.colour_space
+        xml.SubElement(node, "input", given)
+    xml.SubElement(definition, "output", name="out", type="surfaceshader")
+    implementation = {
+        "name": f"IM_{category}_{TARGET}",
+        "nodedef": f"ND_{category}",
+        "file": path.name,
+        "target": TARGET,
+        DIGEST: shader.text.digest,
+        **shader.functions,
+    }
+    if shader.samplers:
+        implementation[SAMPLERS] = ", ".join(shader.samplers)
+    if shader.defines:
+        implementation[DEFINES] = "\n".join(f"{key}={v}" for key, v in shader.defines.items())
+    xml.SubElement(root, "implementation", implementation)
+    root.append(node)
+    material = xml.SubElement(root, "surfacematerial", name=name, type="material")
+    xml.SubElement(
+        material, "input", name="surfaceshader", type="surfaceshader", nodename=f"{name}_surface"
+    )
+    xml.indent(root)
+    return xml.tostring(root, encoding="unicode") + "\n"
+
+
+def expand_implementation(
+    implementation: mx.Implementation, search: SearchPath, asker: str
+) -> ShaderText:
+    """The text of the shader file that implements a surface."""
+    where = f"{asker}: {implementation.getName()}"
+    path = search.require(implementation.getFile(), None, where, DocumentError)
+    return expand_shader(path, search, parse_defines(implementation.getAttribute(DEFINES)))
+
+
+def parse_defines(lines: str) -> dict[str, str]:
+    """Definitions from lines such as QUALITY=2; without a value it is 1."""
+    found = {}
+    for text in filter(None, lines.split("\n")):
+        name, _, value = text.partition("=")
+        found[name.strip()] = value.strip() or "1"
+    return found

@@ -1,0 +1,1 @@
+"""Tries shaders in a process of its own, which may hang or crash."""
