@@ -28,8 +28,9 @@ from verdigris.core.pictures.environment_render import (
     draw_behind,
     render_under,
 )
-from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
+from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import Lighting, over_backdrop, render
+from verdigris.core.pictures.tone import film
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
@@ -121,7 +122,7 @@ def draw_references(
         on_progress=lambda part: on_progress((1 + part) / _PICTURES),
     )
     behind = draw_behind(teacher.device, lit, "environment", "sphere", size)
-    shown = with_shoulder(over(picture, behind) * np.float32(2.0**sky.exposure))
+    shown = film(over(picture, behind) * np.float32(2.0**sky.exposure))
     result.append(
         ReferencePicture("Clear sky", "sky", "sphere", encode_jpeg(shown, _QUALITY), "image/jpeg")
     )

@@ -15,11 +15,14 @@ from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.hosts.own_files import OwnFile
 from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
 from verdigris.core.pictures.view import View
+from verdigris.core.worker.protocol.commands import SetView
 from verdigris.ui.model.parts.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
 # These belong to one bake, to one scene and to one material, or have no control in the panel.
 _NOT_STORED = ("resume", "folder", "live", "activation", "batch", "starts")
+# What of a view is stored besides its shape and its light.
+_LOOK = ("tone", "backdrop")
 _MOST_RECENT = 8
 _MOST_LIVING = 200
 # scene, key, file, and the material in it
@@ -97,18 +100,26 @@ class Memory:
         found = self._read_json("bundles").get(str(document))
         return Path(found) if isinstance(found, str) else None
 
-    def view(self) -> dict[str, str]:
-        """The shape and the light of the last view."""
+    def view(self) -> dict[str, Any]:
+        """The shape, the light and the look of the last view."""
         shape, light = self.text("shape", "sphere"), self.text("light", STUDIO)
+        look = {name: value for name, value in self._read_json("look").items() if name in _LOOK}
+        try:
+            SetView(**look)
+        except (TypeError, ValueError, VerdigrisError):
+            look = {}
         return {
             "shape": shape if shape in ("sphere", "plane", *SHAPES) else "sphere",
             # a file may be gone
             "lit_by": light if light in ENVIRONMENTS else STUDIO,
+            **look,
         }
 
     def store_view(self, view: View) -> None:
         self.store_text("shape", view.shape)
         self.store_text("light", view.lit_by)
+        look = {name: getattr(view, name) for name in _LOOK}
+        self._settings.setValue("look", json.dumps(look))
 
     def text(self, name: str, default: str) -> str:
         value = self._settings.value(name)

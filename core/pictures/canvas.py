@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ from verdigris.core.pictures.gbuffer import (
     ground_gbuffer,
     make_gbuffer,
 )
-from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
+from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.render import ALL, over_backdrop
 from verdigris.core.pictures.smoothing import APRON, smoothed, window_sums, without_grain
 
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.quick_light import Lit
+    from verdigris.core.pictures.tone import Tone
     from verdigris.core.pictures.view import View
 
 
 _BACKDROP_SIDE = 64
-_LEVELS = 1 << 15
-# Brighter light is white behind the shoulder.
-_MOST = 64.0
 _WHOLE = 65_535
 # With more of them, grain is removed in the whole picture at once.
 _MOST_AREAS = 16
@@ -177,37 +175,6 @@ class Raster:
         seen = seen.reshape(tile.side, tile.side, 3)
         part = seen[-tile.top :, -tile.left :][: coarse.height, : coarse.width]
         return part.reshape(-1, 3), (coarse.height, coarse.width)
-
-
-@dataclass(frozen=True)
-class Tone:
-    """From light to the screen."""
-
-    exposure: float = 0.0
-    """Exposure in stops."""
-    has_shoulder: bool = False
-    """Whether highlights are compressed, as by film."""
-
-    def linear(self, light: Floats) -> Floats:
-        """Exposed light with its shoulder; a screen shows 0 to 1."""
-        exposed = light * np.float32(2.0**self.exposure)
-        return with_shoulder(exposed) if self.has_shoulder else exposed
-
-    def bytes(self, light: Floats) -> Bytes:
-        table = _table(self.has_shoulder)
-        most = _MOST if self.has_shoulder else 1.0
-        scaled = np.sqrt(np.clip(light * np.float32(2.0**self.exposure), 0, most) / most)
-        return np.asarray(table[(scaled * (_LEVELS - 1) + 0.5).astype(np.uint16)])
-
-
-@cache
-def _table(has_shoulder: bool) -> Bytes:
-    """Bytes of the screen, by the square root of light: computing powers for all pixels would take
-    long."""
-    most = _MOST if has_shoulder else 1.0
-    light = np.linspace(0, 1, _LEVELS, dtype=np.float32) ** 2 * most
-    shown = srgb_from_linear(with_shoulder(light) if has_shoulder else light)
-    return np.asarray((shown * 255 + 0.5).astype(np.uint8))
 
 
 class Canvas:

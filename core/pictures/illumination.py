@@ -15,12 +15,12 @@ from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.pictures.backdrop import blurred
-from verdigris.core.pictures.canvas import Tone
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.quick_light import Directions, Lit, QuickLight, directions_to
 from verdigris.core.pictures.render import Lighting, shade
-from verdigris.core.pictures.view import FILM, GREY
+from verdigris.core.pictures.tone import CLIP, FILM, Tone
+from verdigris.core.pictures.view import GREY
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
@@ -84,7 +84,9 @@ class Illumination:
         exposure = view.exposure
         if view.lit_by:
             exposure += self.exposure(view)
-        return Tone(exposure, bool(view.lit_by) and view.tone == FILM)
+        # plain lights are made for a screen, and need no shoulder
+        is_plain = not view.lit_by and view.tone == FILM
+        return Tone(exposure, CLIP if is_plain else view.tone)
 
     def exposure(self, view: View) -> float:
         """The exposure of the light alone, in stops."""

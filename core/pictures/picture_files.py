@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".png", ".exr")
-_SHOULDER = 0.7
 
 
 def srgb_from_linear(linear: Floats) -> Floats:
@@ -29,14 +28,6 @@ def srgb_from_linear(linear: Floats) -> Floats:
     return np.where(
         value <= 0.0031308, 12.92 * value, 1.055 * np.power(value, 1 / 2.4) - 0.055
     ).astype(np.float32)
-
-
-def with_shoulder(linear: Floats) -> Floats:
-    """Compresses highlights smoothly below 1, as film does. Light up to the start of the shoulder
-    is unchanged."""
-    above = np.maximum(linear - _SHOULDER, 0) / (1 - _SHOULDER)
-    rolled = _SHOULDER + (1 - _SHOULDER) * above / (1 + above)
-    return np.where(linear > _SHOULDER, rolled, linear).astype(np.float32)
 
 
 def resized(picture: Floats, height: int, width: int) -> Floats:

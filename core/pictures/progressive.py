@@ -12,9 +12,10 @@ from verdigris.core.pictures.quick_light import mirrored
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Bools
-    from verdigris.core.pictures.canvas import Raster, Tile, Tone
+    from verdigris.core.pictures.canvas import Raster, Tile
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.quick_light import Lit
+    from verdigris.core.pictures.tone import Tone
 
 
 # With fewer passes, the quick picture is better than the fine one.

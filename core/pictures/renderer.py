@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.pictures.canvas import Tile, Tone
+    from verdigris.core.pictures.canvas import Tile
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.illumination import Illumination
     from verdigris.core.pictures.quick_light import Lit
+    from verdigris.core.pictures.tone import Tone
 
 
 HEAT, GROUND = "heat", "ground"

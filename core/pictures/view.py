@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from verdigris.core.pictures.gbuffer import Camera, placed_camera
+from verdigris.core.pictures.tone import FILM
 
 SOFT, GREY = "soft", "grey"
-FILM, CLIP = "film", "clip"
 ALL, WIPE, REFERENCE, NEURAL = SHOWS = ("all", "wipe", "reference", "neural")
 # Zoom from which pixels, and large texels, are drawn as squares.
 PIXELATED_FROM = 8.0
@@ -48,7 +48,8 @@ class View:
     backdrop: str = SOFT
     """`soft`: the environment out of focus; `grey`."""
     tone: str = FILM
-    """`film` compresses highlights, `clip` cuts them off."""
+    """How light becomes what a screen shows: `film` compresses highlights, `clip` cuts them off,
+    `aces` and `neutral` do as engines and web viewers."""
     shows: str = ALL
     """The parts in sight: `all`, `wipe` (reference left, neural right), `reference`, `neural`."""
     wipe: float = 0.5

@@ -16,12 +16,12 @@ import numpy as np
 from verdigris.core.base.device import Device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
-from verdigris.core.pictures.canvas import Tone
 from verdigris.core.pictures.compare.heat import difference, heat_colours, with_colour_bar
 from verdigris.core.pictures.gbuffer import Camera
 from verdigris.core.pictures.illumination import Effort, Illumination
 from verdigris.core.pictures.picture_files import resized, srgb_from_linear
 from verdigris.core.pictures.renderer import GROUND, Renderer
+from verdigris.core.pictures.tone import CLIP, FILM, Tone
 from verdigris.core.pictures.view import NEURAL, REFERENCE, View
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class Viewer:
             return resized(canvas.linear(behind) * gain, renderer.view.size, renderer.view.size)
 
         # as the pictures of `verdigris render`
-        expose = Tone(look.exposure, has_shoulder=bool(renderer.view.lit_by)).linear
+        expose = Tone(look.exposure, FILM if renderer.view.lit_by else CLIP).linear
         reference = side(canvases[REFERENCE])
         if self._beside is None:
             return expose(reference)

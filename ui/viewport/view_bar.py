@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QToolButton, QWidget
 
 from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.lighting.environment import ENVIRONMENTS
-from verdigris.core.pictures.view import CLIP, FILM, GREY, SOFT, View
+from verdigris.core.pictures.tone import ACES, CLIP, FILM, NEUTRAL
+from verdigris.core.pictures.view import GREY, SOFT, View
 from verdigris.core.worker.protocol.commands import LARGEST_LEVEL
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
@@ -29,6 +30,12 @@ _LIGHT_NAMES = {
     "overcast": "Overcast",
     "sunset": "Sunset",
 }
+_TONES = (
+    (FILM, "Film", "Compresses highlights, and leaves everything else"),
+    (CLIP, "Clipped", "Cuts highlights off"),
+    (ACES, "ACES", "More contrast, as in many engines (Narkowicz's fit)"),
+    (NEUTRAL, "Khronos neutral", "Keeps the colours of products, as web viewers do"),
+)
 _MODE_NAMES = {WIPE: "Wipe", SIDE_BY_SIDE: "Side by side", **NAMES}
 _DOCS = field_docs(View)
 
@@ -100,19 +107,30 @@ class ViewBar(QWidget):
             "Looks closely at the place with the largest difference, and from there at the next (W)"
         )
         self.more = QToolButton(text="Show")
-        self.more.setToolTip("Backdrop, highlights and the scale of the difference")
+        self.more.setToolTip("Backdrop, tone mapping and the scale of the difference")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.more)
-        self.backdrop, self.film, self.locked = (
+        menu.setToolTipsVisible(True)
+        self.backdrop, self.locked = (
             _toggle(menu, text, tip)
             for text, tip in (
                 ("Light as backdrop", "Shows the light, out of focus, behind the shape"),
-                ("Soft highlights", "Compresses highlights as film does, and does not clip them"),
                 ("Same scale for all", "The difference ends at 10% in every picture"),
             )
         )
+        self.tones = self._add_tones(menu)
         self.more.setMenu(menu)
         self.camera = CameraButton(self._model, self._viewport)
+
+    def _add_tones(self, menu: QMenu) -> dict[str, QAction]:
+        """One of them is chosen."""
+        inner = menu.addMenu("Tone mapping")
+        inner.setToolTipsVisible(True)
+        group = QActionGroup(inner)
+        tones = {tone: _toggle(inner, text, tip) for tone, text, tip in _TONES}
+        for action in tones.values():
+            group.addAction(action)
+        return tones
 
     def _bind(self) -> None:
         model, viewport = self._model, self._viewport
@@ -124,7 +142,8 @@ class ViewBar(QWidget):
         self.worst.clicked.connect(lambda _: viewport.fly_to_worst())
         self.light.activated.connect(self._choose_light)
         self.backdrop.triggered.connect(lambda on: model.set_view(backdrop=SOFT if on else GREY))
-        self.film.triggered.connect(lambda on: model.set_view(tone=FILM if on else CLIP))
+        for tone, action in self.tones.items():
+            action.triggered.connect(lambda _, tone=tone: model.set_view(tone=tone))
         self.locked.triggered.connect(viewport.set_scale_locked)
         viewport.mode_changed.connect(self._show)
         bind(self, model.state.meshes.changed, self._list_shapes)
@@ -210,7 +229,7 @@ class ViewBar(QWidget):
             self._list_lights()
             self.light.setCurrentIndex(max(0, self.light.findData(view.lit_by)))
         self.backdrop.setChecked(view.backdrop == SOFT)
-        self.film.setChecked(view.tone == FILM)
+        self.tones[view.tone].setChecked(True)
         self.locked.setChecked(self._viewport.is_scale_locked)
 
 

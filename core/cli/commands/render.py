@@ -54,7 +54,7 @@ from verdigris.core.pictures.environment_render import (
     render_under,
 )
 from verdigris.core.pictures.moving_files import check_moving_path, write_moving
-from verdigris.core.pictures.picture_files import check_picture_path, with_shoulder, write_picture
+from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.render import (
     MOST_STUDIO_SAMPLES,
     Lighting,
@@ -62,6 +62,7 @@ from verdigris.core.pictures.render import (
     over_backdrop,
 )
 from verdigris.core.pictures.render import render as draw_lit
+from verdigris.core.pictures.tone import CLIP, FILM, MAPPINGS, TONES
 
 app = CommandApp()
 
@@ -86,6 +87,7 @@ def render(
     rotate: Rotate = 0.0,
     exposure: option.Exposure = None,
     backdrop: option.Backdrop = None,
+    tone: option.ToneMapping = None,
     environment: option.Studio = None,
     light: option.Light = None,
     samples: option.Samples = None,
@@ -114,6 +116,7 @@ def render(
     stops = require_in_range(exposure or 0.0, -_MOST_STOPS, _MOST_STOPS, "--exposure")
     kind = option.choose_view(view, mesh)
     is_png = output.suffix.lower() != ".exr"
+    shown = _choose_tone(tone, bool(hdri), is_png=is_png)
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle:
         _check_bundle(bundle, file, options.material, reference)
@@ -140,9 +143,9 @@ def render(
     check_apart(output, [*subject.read, *maps])
     framing = _Framing(kind, size, shape)
     if around:
-        picture = _under_environment(subject, framing, around, behind, samples, stops, is_png)
+        picture = _under_environment(subject, framing, around, behind, samples, stops, shown)
     else:
-        picture = _in_studio(subject, framing, studio, stops, is_png)
+        picture = _in_studio(subject, framing, studio, stops, shown)
     with progress_line() as line:
         show = partial(line, "drawing")
         if animate:
@@ -179,7 +182,7 @@ def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: b
 
 
 def _in_studio(
-    subject: Subject, framing: _Framing, lighting: Lighting, stops: float, is_png: bool
+    subject: Subject, framing: _Framing, lighting: Lighting, stops: float, tone: str
 ) -> Picture:
     """Draws under one light and the studio."""
 
@@ -188,9 +191,9 @@ def _in_studio(
             *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
             is_flat=subject.is_flat,
         )
-        picture = over_backdrop(picture) if is_png else picture
+        picture = over_backdrop(picture) if tone else picture
         picture[..., :3] *= 2.0**stops
-        return picture
+        return MAPPINGS[tone](picture) if tone else picture
 
     return draw
 
@@ -202,7 +205,7 @@ def _under_environment(
     behind: str,
     samples: int,
     stops: float,
-    is_png: bool,
+    tone: str,
 ) -> Picture:
     """Draws under an environment, before a backdrop."""
     kind, size, shape = framing.kind, framing.size, framing.shape
@@ -224,7 +227,7 @@ def _under_environment(
         elif ground is not None:
             picture = over(picture, ground)
         picture[..., :3] *= 2.0**stops
-        return with_shoulder(picture) if is_png else picture
+        return MAPPINGS[tone](picture) if tone else picture
 
     return draw
 
@@ -264,6 +267,20 @@ def _studio_brightness(
             raise typer.BadParameter("needs an environment: name it with --hdri", param_hint=name)
     brightness = option.STUDIO if environment is None else environment
     return require_in_range(brightness, 0.0, _BRIGHTEST_STUDIO, "--environment")
+
+
+def _choose_tone(tone: str | None, has_environment: bool, is_png: bool) -> str:
+    """The tone mapping; empty for a picture that holds the light itself."""
+    if tone is not None:
+        require_known(tone, TONES, "--tone")
+        if not is_png:
+            raise typer.BadParameter(
+                "an .exr holds the light as it is: leave out --tone, or write a .png",
+                param_hint="--tone",
+            )
+    if not is_png:
+        return ""
+    return tone or (FILM if has_environment else CLIP)
 
 
 def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:

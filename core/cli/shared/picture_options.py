@@ -25,6 +25,7 @@ from verdigris.core.material.live_inputs.live_input import (
 )
 from verdigris.core.pictures.gbuffer import ALL_SHAPES
 from verdigris.core.pictures.render import largest_size
+from verdigris.core.pictures.tone import TONES
 
 STUDIO = 0.8
 LIGHT = "-0.45,0.6,0.66"
@@ -60,6 +61,17 @@ Backdrop = Annotated[
         help="With --hdri: ground (a grey floor with the shape's shadow), environment (out of "
         "focus) or plain. Default for a .png: ground for a mesh, environment for other shapes. "
         "Default for an .exr: none, with coverage as alpha."
+    ),
+]
+ToneMapping = Annotated[
+    str | None,
+    typer.Option(
+        "--tone",
+        metavar="|".join(TONES),
+        help="How a .png shows light: film compresses highlights, clip cuts them off, aces is "
+        "Narkowicz's fit of ACES, and neutral is Khronos PBR Neutral. Default: film with --hdri, "
+        "otherwise clip.",
+        show_default=False,
     ),
 ]
 Studio = Annotated[

@@ -15,7 +15,8 @@ from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
 from verdigris.core.pictures.compare.heat import heat_colours
-from verdigris.core.pictures.picture_files import encode_jpeg, srgb_from_linear, with_shoulder
+from verdigris.core.pictures.picture_files import encode_jpeg, srgb_from_linear
+from verdigris.core.pictures.tone import film
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
@@ -171,7 +172,7 @@ class ShownViews:
 
     def shown(self, pictures: Sequence[Floats]) -> list[Floats]:
         return [
-            with_shoulder(picture * self.brighter + (1 - cover) * _BEHIND)
+            film(picture * self.brighter + (1 - cover) * _BEHIND)
             for picture, cover in zip(pictures, self._covers, strict=False)
         ]
 

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.network.student import Student
-    from verdigris.core.pictures.canvas import Canvas, Raster, Tone
+    from verdigris.core.pictures.canvas import Canvas, Raster
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.quick_light import Directions, Lit
+    from verdigris.core.pictures.tone import Tone
     from verdigris.core.pictures.view import View
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.drawing.shown import ShownMaterials

@@ -17,7 +17,8 @@ from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
 from verdigris.core.pictures.gbuffer import ALL_SHAPES
-from verdigris.core.pictures.view import CLIP, FILM, GREY, SHOWS, SOFT, View
+from verdigris.core.pictures.tone import TONES
+from verdigris.core.pictures.view import GREY, SHOWS, SOFT, View
 from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolError
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ class SetView(View, Command):
         _within("view: wipe", self.wipe, 0.0, 1.0)
         _one_of("view: shows", self.shows, SHOWS)
         _one_of("view: backdrop", self.backdrop, (SOFT, GREY))
-        _one_of("view: tone", self.tone, (FILM, CLIP))
+        _one_of("view: tone", self.tone, TONES)
         for name in ("turn", "pitch", "x", "y", "rotate"):
             _within(f"view: {name}", getattr(self, name), -1e6, 1e6)
         for value in self.live:

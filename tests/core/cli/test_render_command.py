@@ -217,3 +217,24 @@ def test_a_live_value_that_cannot_be_is_refused(tmp_path):
         )
         assert code == 2 and told in found
     assert not list(tmp_path.glob("*.gif")) and not list(tmp_path.glob(".*"))
+
+
+def test_a_tone_mapping_is_that_of_its_formula_on_light_that_an_exr_holds(tmp_path):
+    from verdigris.core.pictures.picture_files import srgb_from_linear
+    from verdigris.core.pictures.render import over_backdrop
+    from verdigris.core.pictures.tone import MAPPINGS, TONES
+
+    make_bundle(tmp_path / "a.vdg")
+    arguments = ["render", tmp_path / "a.vdg", "--size", 8, "--device", "software"]
+    arguments += ["--exposure", 1]
+    assert run_command([*arguments, "-o", tmp_path / "a.exr"])[0] == 0
+    light = np.asarray(oiio.ImageBuf(str(tmp_path / "a.exr")).get_pixels("float"))
+    # the grey behind it is exposed, too
+    light[..., :3] /= 2
+    exposed = over_backdrop(light) * 2
+    for tone in TONES:
+        assert run_command([*arguments, "--tone", tone, "-o", tmp_path / "a.png"])[0] == 0
+        shown = np.asarray(oiio.ImageBuf(str(tmp_path / "a.png")).get_pixels("float"))
+        np.testing.assert_allclose(shown, srgb_from_linear(MAPPINGS[tone](exposed)), atol=6e-3)
+    code, _, errors = run_command([*arguments, "--tone", "aces", "-o", tmp_path / "a.exr"])
+    assert code == 2 and "holds the light as it is: leave out --tone" in " ".join(errors.split())

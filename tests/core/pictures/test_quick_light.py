@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from verdigris.core.lighting.environment import direction_of
-from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, Tone
+from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster
 from verdigris.core.pictures.gbuffer import sphere_gbuffer
 from verdigris.core.pictures.illumination import few_directions, read_light
 from verdigris.core.pictures.quick_light import Lit
 from verdigris.core.pictures.smoothing import smoothed, without_grain
+from verdigris.core.pictures.tone import Tone
 from verdigris.core.pictures.view import View
 
 SIZE = 64

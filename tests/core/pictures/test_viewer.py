@@ -168,7 +168,7 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
         draw_behind,
         render_under,
     )
-    from verdigris.core.pictures.picture_files import with_shoulder
+    from verdigris.core.pictures.tone import film
 
     found, passes = final(lit_viewer, Look(wipe=0.0))
     # the quick picture, and then 3 to 12 passes of 4 pairs of directions: 24 directions at each of
@@ -179,7 +179,7 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
     lit = EnvironmentLighting.upload(neural.device, sky)
     picture = render_under(neural, lit, "sphere", 16, samples=24, subpixels=4, is_flat=True)
     behind = draw_behind(neural.device, lit, "environment", "sphere", 16)
-    expected = with_shoulder(over(picture, behind) * 2.0**sky.exposure)
+    expected = film(over(picture, behind) * 2.0**sky.exposure)
     # but for the line of the wipe
     difference = np.abs(found - expected)[:, 1:]
     assert difference.max() < 0.1 and difference.mean() < 0.01

@@ -12,12 +12,13 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, Tone, heat_of
+from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, heat_of
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.gbuffer import Camera, make_gbuffer, sphere_gbuffer
 from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_directions
 from verdigris.core.pictures.quick_light import Lit, joined
 from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.pictures.tone import MAPPINGS, TONES, Tone
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
@@ -236,14 +237,15 @@ def test_grain_is_no_difference_while_a_material_trains():
     assert plain[:12].mean() > 4 * smooth[:12].mean()
 
 
-@pytest.mark.parametrize("has_shoulder", [False, True])
-def test_the_screen_shows_what_a_picture_file_holds(has_shoulder):
-    from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
+@pytest.mark.parametrize("mapping", TONES)
+def test_the_screen_shows_what_a_picture_file_holds(mapping):
+    from verdigris.core.pictures.picture_files import srgb_from_linear
 
-    light = np.geomspace(1e-4, 50, 400, dtype=np.float32)
-    exposed = light * np.float32(2**0.5)
-    expected = srgb_from_linear(with_shoulder(exposed) if has_shoulder else exposed)
-    found = Tone(0.5, has_shoulder).bytes(light)
+    light = np.geomspace(1e-4, 30, 400, dtype=np.float32)
+    # grey, and colours
+    light = np.stack([light, light[::-1], light], 1)
+    expected = srgb_from_linear(MAPPINGS[mapping](light * np.float32(2**0.5)))
+    found = Tone(0.5, mapping).bytes(light)
     assert np.abs(found - 255.0 * expected).max() < 0.8
 
 
@@ -406,7 +408,8 @@ def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher)
         draw_behind,
         render_under,
     )
-    from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
+    from verdigris.core.pictures.picture_files import srgb_from_linear
+    from verdigris.core.pictures.tone import film
 
     renderer = Drawing(
         teacher, commands.SetView(size=24, lit_by="overcast", rotate=40.0), 64
@@ -419,7 +422,7 @@ def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher)
     picture = render_under(teacher, lit, "sphere", 24, samples=64, subpixels=3, is_flat=True)
     behind = draw_behind(teacher.device, lit, "environment", "sphere", 24)
     exposed = over(picture, behind) * np.float32(2.0**light.exposure)
-    expected = 255 * srgb_from_linear(with_shoulder(exposed))
+    expected = 255 * srgb_from_linear(film(exposed))
     apart = np.abs(found.pixels - expected)
     # noise and edges; an exposure that differed by a tenth of a stop would be 4 everywhere
     assert np.median(apart) < 1.5 and apart.mean() < 3

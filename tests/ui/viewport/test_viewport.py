@@ -14,6 +14,7 @@ from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.viewport.scale_bar import draw_bar, heat_image, value_at, worst_spots
+from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, Viewport
 
 from .. import pointer
@@ -361,3 +362,14 @@ def test_labels_keep_their_places_in_right_to_left_layouts(mode, viewport, qapp)
     finally:
         qapp.setLayoutDirection(before)
     assert images[0] == images[1]
+
+
+def test_a_tone_mapping_is_chosen_in_the_menu(qtbot, session):
+    model = session.ready()
+    bar = ViewBar(model, Viewport(model))
+    qtbot.addWidget(bar)
+    assert bar.tones["film"].isChecked()
+    bar.tones["neutral"].trigger()
+    assert model.state.view.tone == "neutral" and not bar.tones["film"].isChecked()
+    model.set_view(tone="aces")
+    assert bar.tones["aces"].isChecked()
