@@ -14,7 +14,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -157,9 +156,8 @@ class Shooter:
         self.wait(lambda: model.link.state == "done")
         self.shoot("done", ("Bake",))
         self.shoot("history", ("History",))
-        model.state.own_presets.save(
-            "Hero props", replace(model.state.choices, preset="final", target="good")
-        )
+        hero = model.state.choices.with_values({"preset": "final", "target": "good"})
+        model.state.own_presets.save("Hero props", hero)
         panel.pages.settings.more.setChecked(True)
         self.shoot("settings", ("Settings",))
         names = ("glazed_tile", "painted_wood", "car_paint")

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QFileDialog,
     QFrame,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import format_bytes, format_share
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.ladder.rungs.registry import RUNGS
@@ -35,6 +34,7 @@ from verdigris.ui.signals import capitalise
 from verdigris.ui.status.progress_view import ProgressLine
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.tick import Tick
 from verdigris.ui.widgets.thumbnails import blank
 
 PICTURE = 64
@@ -62,7 +62,7 @@ class RungCard(QFrame):
         super().__init__()
         self._kind = kind
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.box = QCheckBox(kind.title)
+        self.box = Tick(kind.title)
         self.box.setToolTip(f"Bakes this rung with the others. An engine needs: {kind.cost}")
         self.picture = QLabel()
         self.picture.setFixedSize(PICTURE, PICTURE)
@@ -224,7 +224,7 @@ class LadderPage(QWidget):
         self.doing.setVisible(is_running)
         if is_running:
             self.progress.show_share(work.part)
-            self.doing.setText(f"{work.what}, {work.part:.0%}{work.left}")
+            self.doing.setText(f"{work.what}, {format_share(work.part)}{work.left}")
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.ladder.can_bake)

@@ -31,14 +31,23 @@ def printable(value: Any) -> str:
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
-def format_seconds(seconds: float) -> str:
-    """A duration for people."""
-    whole = max(0, round(seconds))
-    if whole < 60:
+def format_seconds(seconds: float | None) -> str:
+    """`4.2 s`, `40 s`, `3 min 20 s` or `2 h 5 min`, in the panel and on the command line."""
+    if seconds is None or not seconds < 1e8:
+        return "unknown"
+    if seconds < 9.95:
         return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
     if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02d}"
-    return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d} h"
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def format_share(share: float) -> str:
+    """A completed share. It is 100% only at the end."""
+    return f"{int(100 * min(1.0, max(0.0, share)) + 1e-6)}%"
 
 
 def format_range(low: float, high: float) -> str:

@@ -25,6 +25,7 @@ EXIT_INTERRUPTED = 130
 _EXIT_NO_READER = 128 + BROKEN_PIPE
 # glibc's message for a library that does not fit into the memory limit.
 _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
+_PROFILE_SUFFIX = ".json"
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
 
 
@@ -90,6 +91,12 @@ def print_version(is_wanted: bool) -> None:
 
 def profile(file: Path | None) -> None:
     """Handles `--profile`, before the module of the command is imported."""
+    if file is not None and file.suffix.lower() != _PROFILE_SUFFIX:
+        # most likely the command itself
+        raise typer.BadParameter(
+            f"--profile needs a file that ends in {_PROFILE_SUFFIX}, and {str(file)!r} does not: "
+            f"write 'verdigris --profile trace{_PROFILE_SUFFIX} {file}'"
+        )
     if file is not None:
         begin_profile(file)
 

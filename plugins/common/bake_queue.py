@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.text import counted, format_seconds
+from verdigris.core.base.text import counted, format_seconds, format_share
 from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.streams import LONG_PATIENCE
@@ -202,4 +202,4 @@ def _progress(log: BakeLog) -> str:
     progress = log.progress
     left = progress.seconds_left
     more = f", {format_seconds(left)} left" if left is not None and left >= 1 else ""
-    return f"{progress.phase} {progress.share:.0%}{more}"
+    return f"{progress.phase} {format_share(progress.share)}{more}"

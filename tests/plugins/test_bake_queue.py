@@ -84,7 +84,7 @@ def test_a_job_is_opened_trained_and_finished_with_progress(queue, workers):
     worker.emit("warning", text="dark")
     finish(queue, worker, "gold")
     assert job.log[0] == "reading the material"
-    assert "training 50%, 1:10 left" in job.log
+    assert "training 50%, 1 min 10 s left" in job.log
     assert job.log[-1] == "finished gold.vdg['dark']"
     # nothing holds the graphics card when all is done
     assert queue.is_idle and worker.ended == "closed"

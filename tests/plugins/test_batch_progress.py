@@ -34,7 +34,7 @@ def test_lines_come_every_few_seconds_and_at_each_phase(clock, capsys):
     assert phase.endswith("  training")
     # the first step at once, then one every five seconds
     assert [line.split()[3] for line in steps] == ["0%", "25%", "50%", "75%"]
-    assert steps[1].endswith("training 25%  loss 0.0123  log MAE 0.0456  1:15 left")
+    assert steps[1].endswith("training 25%  loss 0.0123  log MAE 0.0456  1 min 15 s left")
 
 
 def test_a_bake_without_events_is_not_silent(clock, capsys):
@@ -46,7 +46,7 @@ def test_a_bake_without_events_is_not_silent(clock, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[1] == "[1/1] gold  preparing"
     assert [line.partition(", ")[2] for line in lines[2:]] == [
-        *("5.2 s so far", "10.2 s so far", "15.2 s so far")
+        *("5.2 s so far", "10 s so far", "15 s so far")
     ]
 
 

@@ -187,7 +187,7 @@ def test_another_scene_is_opened_in_a_bake_only_if_the_artist_agrees(
     finish(docked._open["panel"], clients[-1], tmp_path / "plate.vdg")
     assert maya.state() == before
     text = session.model.state.notices[-1].text
-    assert "not noted in the scene: another scene is open" in text
+    assert "not noted in the scene: the material of this bake is not in the open scene" in text
 
 
 def test_another_scene_is_listed_and_not_read(maya, docked, clients):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.brush.texture_view import ERRORS, WEIGHTS
@@ -18,6 +18,7 @@ from verdigris.ui.qt.scrub import RealBox
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP
+from verdigris.ui.style.slider import HorizontalSlider
 
 _WIDTH = 80
 IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
@@ -62,7 +63,7 @@ class Dial(QWidget):
         super().__init__()
         self._step, self._change = step, change
         self._range, self._scale = (low, high), 1.0
-        self.slider, self.box = QSlider(Qt.Orientation.Horizontal), RealBox()
+        self.slider, self.box = HorizontalSlider(), RealBox()
         self.slider.setRange(round(low / step), round(high / step))
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.box.setRange(low, high)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from verdigris.core.base.text import format_share
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
@@ -38,7 +39,7 @@ class Closing:
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A bake is running")
         share = model.state.bake.progress.share
-        box.setText(f"The bake is at {100 * share:.0f}%. What should happen to it?")
+        box.setText(f"The bake is at {format_share(share)}. What should happen to it?")
         role = QMessageBox.ButtonRole
         self.keep = box.addButton("&Keep the result so far", role.AcceptRole)
         self.later = box.addButton("&Resume later", role.AcceptRole)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from verdigris.core.base.text import format_seconds
 from verdigris.core.pictures.compare.verdict import CLOSE, EQUAL, FAIR, Verdict
 from verdigris.ui.cards.dots import Dots
 from verdigris.ui.cards.worst_crop import WorstCrop
@@ -22,7 +23,6 @@ from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, title_font
 from verdigris.ui.style.section import Fold
 from verdigris.ui.style.sheet import PRIMARY
-from verdigris.ui.widgets.wording import format_duration
 
 
 class VerdictBox(QWidget):
@@ -135,7 +135,7 @@ class VerdictBox(QWidget):
         self.text.setText(verdict.text)
         time = ""
         if model.state.times.took and not is_version:
-            time = f"Took {format_duration(model.state.times.took)}"
+            time = f"Took {format_seconds(model.state.times.took)}"
             time += (
                 f", {compare(model.state.times.predicted, model.state.times.took)}"
                 if model.state.times.predicted

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.base.text import format_seconds
 from verdigris.core.bundle.history import Version
 from verdigris.core.pictures.compare.verdict import judge
 from verdigris.ui.cards.dots import Dots
@@ -26,7 +27,6 @@ from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import thumbnail
-from verdigris.ui.widgets.wording import format_duration
 
 THUMBNAIL = 64
 
@@ -170,6 +170,6 @@ def _facts(version: Version, title: str) -> str:
     parts = [
         title,
         *version.facts,
-        format_duration(version.seconds) if version.seconds is not None else "",
+        format_seconds(version.seconds) if version.seconds is not None else "",
     ]
     return " · ".join(part for part in parts if part)

@@ -7,15 +7,7 @@ import math
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QSizePolicy,
-    QSlider,
-    QStyle,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QStyle, QToolButton, QWidget
 
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.live_values import RANGE_PICTURES, Slider
@@ -25,6 +17,7 @@ from verdigris.ui.signals import Signal
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, RADIUS, bold
 from verdigris.ui.style.sheet import mixed
+from verdigris.ui.style.slider import HorizontalSlider
 
 _HEIGHT = 44
 _STEPS, _LARGE_STEP = 1000, 100
@@ -178,7 +171,7 @@ class _Row:
         self._model, self.input = model, slider
         name = slider.label
         self.label = QLabel(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = HorizontalSlider()
         self.slider.setRange(0, _STEPS)
         self.slider.setSingleStep(_STEPS // 100)
         self.slider.setPageStep(_LARGE_STEP)

@@ -8,7 +8,6 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPalette, QPixmap
 from PySide6.QtWidgets import (
-    QCheckBox,
     QColorDialog,
     QGridLayout,
     QHBoxLayout,
@@ -38,6 +37,7 @@ from verdigris.ui.qt.scrub import RealBox
 from verdigris.ui.qt.text_widgets import Elided, Line
 from verdigris.ui.style.metrics import GAP, HALF, ICON
 from verdigris.ui.style.section import Fold
+from verdigris.ui.style.tick import Tick
 
 _INTRO = (
     "A live input stays open in the neural material: you can still move it after the bake, for "
@@ -94,7 +94,7 @@ class OfferRow(QWidget):
     def __init__(self, model: PanelModel, offer: Offer) -> None:
         super().__init__()
         self._model, self.offer = model, offer
-        self.check = QCheckBox(offer.label.replace("&", "&&"))
+        self.check = Tick(offer.label.replace("&", "&&"))
         reaches = [_PLAIN.get(each, label_of(each)) for each in offer.reaches]
         what = ", ".join(dict.fromkeys(reaches)) or "nothing"
         where = (

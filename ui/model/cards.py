@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.text import format_share
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.troubles import find_trouble
 from verdigris.core.worker.protocol.worker_events import IDLE
@@ -163,7 +164,7 @@ def _earlier(model: PanelModel) -> list[Card]:
             Action(word, model.continue_interrupted, "Goes on with the settings of that bake"),
             Action("Discard", history.discard_checkpoint, "Removes the checkpoint"),
         )
-        share = f"{interrupted.share:.0%}" if interrupted.share >= 0.01 else "less than 1%"
+        share = format_share(interrupted.share) if interrupted.share >= 0.01 else "less than 1%"
         text = f"{verb} at {share}{by}. {word}?"
         found.append(Card("interrupted", INFO, text, "", actions))
     reasons = model.state.changes.of(model.state.current)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import format_share
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.guarded_host import GuardedHost
 from verdigris.core.hosts.host import Host, HostMaterial
@@ -158,10 +159,10 @@ class PanelModel:
     def describe_leaving(self) -> str:
         """The question before another scene is opened during a bake."""
         name = self.state.current.name if self.state.current else "a material"
+        share = format_share(self.state.bake.progress.share)
         return (
-            f"The bake of {name} is at {self.state.bake.progress.share:.0%}. It goes on without "
-            f"this scene, and writes its result to {self.scene.result_folder}. The result is then "
-            "not noted in this scene."
+            f"The bake of {name} is at {share}. It goes on without this scene, and writes its "
+            f"result to {self.scene.result_folder}. The result is then not noted in this scene."
         )
 
     def choose(self, material: HostMaterial) -> None:

@@ -27,8 +27,8 @@ class Scene:
     def __init__(self, host: GuardedHost, state: PanelState) -> None:
         self.host, self._state = host, state
         self.paint = ScenePaint(host, state.weights, state.notices)
-        self._baked = ""
-        """The identity of the material whose bake was begun last."""
+        self._baked: tuple[HostMaterial | None, str] = None, ""
+        """The material whose bake was begun last, and its identity then."""
         self._owners = WeightOwners(host, state.weights, state.notices)
         self.kept = WeightKeeper(host, state.weights, state.notices, self._results_of)
 
@@ -100,23 +100,34 @@ class Scene:
     @property
     def identity(self) -> str:
         """The identity of the chosen material; empty without one."""
-        if self._state.current is None:
+        return self._identity_of(self._state.current)
+
+    def _identity_of(self, material: HostMaterial | None) -> str:
+        if material is None:
             return ""
         try:
-            return self.host.identity(self._state.current)
+            return self.host.identity(material)
         except VerdigrisError:
             return ""
 
     def begin_bake(self) -> None:
         """The chosen material is baked: its result belongs to this scene."""
-        self._baked = self.identity
+        self._baked = self._state.current, self.identity
+
+    @property
+    def baked(self) -> HostMaterial | None:
+        """The material whose bake was begun last. Another one may be chosen since, while the
+        result is refined."""
+        material, _ = self._baked
+        return material if material in self._state.materials else self._state.current
 
     @property
     def is_left(self) -> bool:
-        """Whether the chosen material is no longer the one whose bake was begun: another scene has
-        one with the same name."""
-        now = self.identity if self._state.current in self._state.materials else ""
-        return bool(self._baked and now and now != self._baked)
+        """Whether the scene of the last bake is no longer open: another one has a material with the
+        same name, or no such material."""
+        material, before = self.baked, self._baked[1]
+        now = self._identity_of(material) if material in self._state.materials else ""
+        return bool(before and now and now != before)
 
     @property
     def result_folder(self) -> Path:
@@ -147,19 +158,21 @@ class Scene:
 
     def note_result(self, result: BakedResult, hints: Sequence[str]) -> None:
         """Notes a result for the chosen material, as one undo step, and reports it."""
-        if self._state.current is None:
+        baked = self.baked
+        if baked is None:
             return
         warnings = list(self._state.bake.warnings)
-        if self._state.current.source == ALONE:
+        # a document is a scene of its own: nothing is lost when another one is open
+        if baked.source == ALONE or (self.is_left and not self.host.has_scene):
             self._state.notices.add(INFO, "\n".join((f"Written: {result.bundle}", *hints)))
             return
         try:
             if self.is_left:
                 raise HostError(
-                    "another scene is open. Open the scene of the bake, and choose Note in the "
-                    "scene on the card of the material"
+                    "the material of this bake is not in the open scene. Open its scene, and "
+                    "choose Note in the scene on the card of the material"
                 )
-            self.attach(self._state.current, result)
+            self.attach(baked, result)
         except VerdigrisError as failure:
             warnings.append(f"The result is written, but it is not noted in the scene: {failure}")
         # one notice, as only the last one is visible
@@ -182,12 +195,13 @@ class Scene:
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
         """Notes a result in the scene. Only this and `make_textures` change the scene."""
+        is_current = material == self._state.current
         try:
             self.host.attach(material, result)
         except VerdigrisError:
             self.read_materials()
             current = self._state.current
-            if current is None or current == material:
+            if current is None or current == material or not is_current:
                 raise
             # the material was renamed during the bake
             self._state.materials_changed.emit()

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
 
+from verdigris.ui.style.slider import ScrollsPage
+
 _LOCALE = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 # Pixels for one step of the box.
 _PIXELS = 4.0
@@ -17,22 +19,24 @@ _FINE, _COARSE = 0.1, 10.0
 TIP = "Drag this name to change the number. Shift is finer, Ctrl is coarser, Esc takes it back."
 
 
-class WholeBox(QSpinBox):
+class WholeBox(ScrollsPage, QSpinBox):
     """A whole number, with commas between thousands."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setLocale(_LOCALE)
+        self.by_click()
         # arrow keys and the wheel step
         self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
 
 
-class RealBox(QDoubleSpinBox):
+class RealBox(ScrollsPage, QDoubleSpinBox):
     """A real number, with a decimal point. A typed comma counts as a point."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setLocale(_LOCALE)
+        self.by_click()
         # arrow keys and the wheel step
         self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.base.text import format_share
 from verdigris.core.batch.run.summary import BAKED, FAILED
 from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.qt.binding import bind
@@ -62,7 +63,7 @@ class Ring(QWidget):
         painter.drawArc(area, 90 * 16, round(-360 * 16 * share))
         if self._item.state == BAKING:
             painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, f"{share:.0%}")
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, format_share(share))
         painter.end()
 
 

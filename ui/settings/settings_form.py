@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -29,6 +28,7 @@ from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.section import Fold
+from verdigris.ui.style.tick import Tick
 
 _TIPS = {
     "resolution": "Texels along a side of the neural texture. Auto takes as many as the material "
@@ -106,11 +106,11 @@ class SettingsForm(QWidget):
         form.addRow("&Training steps", self._spin("iterations"))
         form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
         form.addRow("See&d", self._spin("seed"))
-        self.resume = QCheckBox("Go on with a stopped bake")
+        self.resume = Tick("Go on with a stopped bake")
         self.resume.setToolTip(_TIPS["resume"])
         self.resume.toggled.connect(lambda on: self._model.set_choices(resume=on))
         form.addRow(self.resume)
-        self.viewport = QCheckBox("Textures for the viewport")
+        self.viewport = Tick("Textures for the viewport")
         self.viewport.setToolTip(_TIPS["viewport_textures"])
         self.viewport.toggled.connect(lambda on: self._model.set_choices(viewport_textures=on))
         form.addRow(self.viewport)

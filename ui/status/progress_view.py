@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
-from verdigris.core.base.text import format_range
+from verdigris.core.base.text import format_range, format_share
 from verdigris.core.worker.client.client import GONE
 from verdigris.core.worker.protocol.worker_events import (
     DONE,
@@ -145,14 +145,14 @@ class ProgressView(QWidget):
             text = PHASES.get(progress.phase, progress.phase)
             text = f"{states.LABELS[PAUSED]}: {text}" if model.link.state == PAUSED else text
         text = capitalise(text)
-        return f"{100 * progress.share:.0f}%  {text}" if progress.share else text
+        return f"{format_share(progress.share)}  {text}" if progress.share else text
 
     def _idle_text(self) -> str:
         model, progress = self._model, self._model.state.bake.progress
         if model.state.is_refused:
             return "Cannot be baked: see the section Material"
         if model.link.state == IDLE and progress.steps and model.state.bake.result is None:
-            return f"Cancelled at {100 * progress.share:.0f}%"
+            return f"Cancelled at {format_share(progress.share)}"
         if model.link.state == IDLE and model.state.current is None:
             return "No material"
         if model.link.state == IDLE and model.state.report is None and not model.link.doing:

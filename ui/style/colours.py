@@ -14,7 +14,7 @@ from verdigris.ui.style.metrics import tabular
 
 _DARK_BELOW = 128
 # Disabled and quiet text keep these contrasts if the palette itself has them.
-_MIN_CONTRAST, _QUIET_CONTRAST = 2.8, 4.5
+_MIN_CONTRAST, _QUIET_CONTRAST, _MARK_CONTRAST = 2.8, 4.5, 3.2
 # Lightness in percent of the background.
 _MAX_FADE = 60
 DARK, LIGHT = "dark", "light"
@@ -77,6 +77,13 @@ def quiet_text(palette: QPalette) -> QColor:
     role = QPalette.ColorRole
     ground = palette.color(role.Window)
     return _faded(palette.color(role.WindowText), ground, _QUIET_CONTRAST)
+
+
+def mark_edge(palette: QPalette) -> QColor:
+    """The colour of a border that shows whether something is chosen."""
+    role = QPalette.ColorRole
+    ground = palette.color(role.Window)
+    return _faded(palette.color(role.WindowText), ground, _MARK_CONTRAST)
 
 
 def contrast(one: QColor, other: QColor) -> float:

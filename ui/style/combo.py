@@ -10,12 +10,17 @@ from verdigris.ui.style.colours import dim_text
 from verdigris.ui.style.icons import paint_icon
 from verdigris.ui.style.metrics import FIELD, GAP, ICON, RADIUS
 from verdigris.ui.style.sheet import mixed
+from verdigris.ui.style.slider import ScrollsPage
 
 _BY_CONTENTS_LENGTH = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
 
 
-class Combo(QComboBox):
+class Combo(ScrollsPage, QComboBox):
     """It draws itself; its list is that of the style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_click()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         letters = self.fontMetrics()

@@ -1,4 +1,4 @@
-"""Words for the artist: times, sizes, reports, and the docstrings of settings as tooltips."""
+"""Words for the artist: reports, names of parts, and the docstrings of settings as tooltips."""
 
 from __future__ import annotations
 
@@ -37,18 +37,6 @@ _LOBES = {
     "measured_edf": "measured emission",
     "generalized_schlick_edf": "emission by view",
 }
-
-
-def format_duration(seconds: float | None) -> str:
-    """`40 s`, `3 min 20 s` or `2 h 5 min`."""
-    if seconds is None or not seconds < 1e8:
-        return "unknown"
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def format_nanoseconds(value: float) -> str:

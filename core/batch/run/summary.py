@@ -225,7 +225,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         work = by_bundle.get(each.bundle)
         line = f"{each.entry.name:<{width}}  {each.state:<15}"
         if work is not None:
-            line += f"  {format_seconds(work.seconds / len(work.materials)):>8}"
+            line += f"  {format_seconds(work.seconds / len(work.materials)):>11}"
             line += f"  {format_bytes(work.bytes / len(work.materials)):>8}"
             line += "  continues from a checkpoint" if work.is_resumed else ""
         if each.group:

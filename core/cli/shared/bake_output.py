@@ -34,7 +34,7 @@ from verdigris.core.base.errors import (
 )
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
-from verdigris.core.base.text import format_range
+from verdigris.core.base.text import format_range, format_seconds, format_share
 from verdigris.core.batch.plan.estimate import Estimate
 from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.read import open_bundle
@@ -138,9 +138,9 @@ def _notes(event: Event) -> Iterator[str]:
 def _step_line(event: Step, phase: str, error: str, width: int) -> str:
     """One line of a terminal of this width, in which the bar and the speed take what is left."""
     share = event.step / max(event.steps, 1)
-    figures = f"{100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    figures = f"{format_share(share):>4}  loss {event.loss:.4f}{error}"
     speed = f"  {event.samples_per_second / 1e6:.2f} M samples/s"
-    left = f"  {_clock(event.seconds_left)} left"
+    left = f"  {format_seconds(event.seconds_left)} left"
     room = width - len(f"{phase}   {figures}{left}")
     if room < _BAR + len(speed):
         speed = ""
@@ -154,7 +154,7 @@ def _print_result(
     event: Finished, recommend: Recommend | None, preset: str, check_speed: Recommend | None
 ) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
-    print(f"{event.step} steps in {_clock(event.seconds)}{why}")
+    print(f"{event.step} steps in {format_seconds(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
     skies = event.skies or (None,) * len(event.results)
     for result, samples, picture, hint, sky in zip(
@@ -174,11 +174,6 @@ def _print_result(
             line, recommend = recommend(Path(result)), None
             if line:
                 print(f"  {line}")
-
-
-def _clock(seconds: float) -> str:
-    whole = max(0, round(seconds))
-    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{max(seconds, 0):.1f} s"
 
 
 class BakeEnding:

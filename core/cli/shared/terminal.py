@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from verdigris.core.base.text import format_share
+
 # Before, the line would only flicker.
 _QUICK_SECONDS = 2.0
 _LINE_SECONDS = 0.2
@@ -36,7 +38,7 @@ def progress_line() -> Iterator[Callable[[str, float], None]]:
         passed = now - work_begun
         is_known = part and passed >= _QUICK_SECONDS
         left = f", {passed * (1 - part) / part:.0f} s left" if is_known else ""
-        print(f"{_CLEAR}{what}: {part:.0%}{left}", end="", file=sys.stderr, flush=True)
+        print(f"{_CLEAR}{what}: {format_share(part)}{left}", end="", file=sys.stderr, flush=True)
         shown = now
 
     try:

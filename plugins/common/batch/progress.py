@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from verdigris.core.base.text import format_seconds, printable
+from verdigris.core.base.text import format_seconds, format_share, printable
 from verdigris.core.batch.farm import openjd
 from verdigris.plugins.common.batch.summary import BAKED, FAILED, UP_TO_DATE, Outcome
 
@@ -54,7 +54,7 @@ class BakeState:
     def line(self) -> str:
         parts = [self.title, printable(self.phase)]
         if self.step:
-            parts[-1] += f" {100 * self.share:.0f}%"
+            parts[-1] += f" {format_share(self.share)}"
             for name, value in (("loss", self.step.get("loss")), ("log MAE", self.log_mae)):
                 parts += [f"{name} {value:.4f}"] if isinstance(value, float) else []
             parts.append(f"{format_seconds(self.step.get('seconds_left') or 0)} left")

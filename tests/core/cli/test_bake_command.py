@@ -501,7 +501,7 @@ def test_the_live_line_is_one_line_of_a_terminal(width, is_whole, monkeypatch):
     live_line([Phase("small texture", 2, 6), found, Step(20, 2000, 0.1169, 9.7e5, 1.0, 3661.0)])
     lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", sys.stderr.getvalue()).splitlines()
     told = next(line for line in lines if "loss" in line)
-    assert "loss 0.1169  error 0.0107" in told and told.rstrip().endswith("61:01 left")
+    assert "loss 0.1169  error 0.0107" in told and told.rstrip().endswith("1 h 1 min left")
     assert ("0.97 M samples/s" in told) == is_whole
     assert len(told) < width
 

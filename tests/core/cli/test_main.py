@@ -50,6 +50,13 @@ def module_of(command):
     return import_module(f"verdigris.core.cli.commands.{loader.COMMANDS[command].module}")
 
 
+def test_the_profile_does_not_swallow_the_command():
+    found = verdigris("--profile", "bake", "copper_tray.mtlx")
+    assert found.returncode == 2
+    assert "verdigris --profile trace.json bake" in " ".join(found.stderr.split())
+    assert not Path("bake").exists()
+
+
 def test_help_answers_in_half_a_second():
     def seconds():
         """Of the processor, which other programs disturb less."""

@@ -193,7 +193,7 @@ def test_progress_is_shown_on_the_node_and_can_be_cancelled(scene, monkeypatch):
     tick(scene)
     # the comment does not cook, and the artist's own stays
     assert parms(scene)["state"] == "baking nested"
-    shown = "mine\nVerdigris: baking nested: training 25%, 1:30 left"
+    shown = "mine\nVerdigris: baking nested: training 25%, 1 min 30 s left"
     assert scene.nodes[BAKE]["comment"] == shown and scene.nodes[BAKE]["displaycomment"]
     press(scene, "cancel")
     client.emit("state", state="idle")

@@ -297,3 +297,16 @@ def test_the_list_and_the_progress_show_a_deleted_material(make_panel, document)
     assert panel.status.progress.now.text() == "Cannot be baked: see the section Material"
     model.refresh_materials()
     assert picker.currentText().startswith("wax") and picker.placeholderText() == ""
+
+
+def test_a_result_is_noted_at_its_material_when_another_one_is_chosen(session):
+    """The bake is kept, and its figures come while the artist looks at another material."""
+    model = session.training()
+    session.receive("step", step=50, steps=100, loss=0.1)
+    model.finish()
+    session.receive("state", state="finishing")
+    session.receive("state", state="refining")
+    model.choose(model.state.materials[1])
+    session.receive("finished", step=100, stopped_by="request", results=["/out/clay.vdg"])
+    assert session.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
+    assert model.state.notices[-1].text == f"Written: {Path('/out/clay.vdg')}"

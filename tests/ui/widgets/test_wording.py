@@ -2,17 +2,27 @@
 
 import pytest
 
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import format_bytes, format_seconds, format_share
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.ui.widgets.wording import field_docs, format_duration, parts_by_fate
+from verdigris.ui.widgets.wording import field_docs, parts_by_fate
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.4, "0 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (None, "unknown")],
+    [
+        *((0.4, "0.4 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1 min 0 s")),
+        *((200, "3 min 20 s"), (7500, "2 h 5 min"), (None, "unknown")),
+    ],
 )
 def test_durations_are_formatted(seconds, text):
-    assert format_duration(seconds) == text
+    assert format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0%"), (0.29, "29%"), (0.45, "45%"), (0.999, "99%"), (1, "100%")]
+)
+def test_only_what_is_complete_has_100_percent(share, text):
+    assert format_share(share) == text
 
 
 @pytest.mark.parametrize(
