@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Nodes that Blender's MaterialX export leaves out, and images that take their place."""
+"""Images in the place of nodes that Blender's MaterialX export leaves out or changes."""
 
 from __future__ import annotations
 
@@ -14,79 +14,12 @@ import bpy
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 
+from .export_losses import dropped_outputs
 from .node_graph import load_data
 from .undo import push_undo, require_local
 
-# Nodes that the MaterialX export of Blender 5.0 leaves out: it uses the value of the socket that
-# they feed, or a constant. Tests measure the list, as a later Blender may know more nodes.
-DROPPED = frozenset(
-    {
-        "ShaderNodeAmbientOcclusion",
-        "ShaderNodeAttribute",
-        "ShaderNodeBevel",
-        "ShaderNodeCameraData",
-        "ShaderNodeDisplacement",
-        "ShaderNodeFresnel",
-        "ShaderNodeHairInfo",
-        "ShaderNodeLayerWeight",
-        "ShaderNodeLightPath",
-        "ShaderNodeParticleInfo",
-        "ShaderNodePointInfo",
-        "ShaderNodeRadialTiling",
-        "ShaderNodeShaderToRGB",
-        "ShaderNodeSqueeze",
-        "ShaderNodeTexBrick",
-        "ShaderNodeTexEnvironment",
-        "ShaderNodeTexGabor",
-        "ShaderNodeTexIES",
-        "ShaderNodeTexMagic",
-        "ShaderNodeTexSky",
-        "ShaderNodeTexVoronoi",
-        "ShaderNodeUVAlongStroke",
-        "ShaderNodeVectorDisplacement",
-        "ShaderNodeVertexColor",
-        "ShaderNodeVolumeInfo",
-        "ShaderNodeWavelength",
-        "ShaderNodeWireframe",
-    }
-)
-# Outputs and operations of nodes that it knows, for which it uses a constant.
-DROPPED_PARTS = {
-    "ShaderNodeNewGeometry": {
-        *("Incoming", "Parametric", "Backfacing", "Pointiness", "Random Per Island")
-    },
-    "ShaderNodeObjectInfo": {"Color", "Alpha", "Object Index", "Material Index"},
-    "ShaderNodeTexCoord": {"Camera", "Window", "Reflection"},
-    "ShaderNodeVectorMath": {"POWER", "SIGN"},
-}
 _SIZE = 1024
 _TEMPORARY = ".verdigris"
-
-
-def dropped_outputs(node: bpy.types.Node) -> list[bpy.types.NodeSocket]:
-    """The connected outputs of a node for which the export uses a constant."""
-    if node.mute:
-        return []
-    used = [each for each in node.outputs if each.is_linked]
-    parts = DROPPED_PARTS.get(node.bl_idname, set())
-    if node.bl_idname in DROPPED or getattr(node, "operation", "") in parts:
-        return used
-    return [each for each in used if each.name in parts]
-
-
-def dropped_notes(node: bpy.types.Node) -> Iterator[str]:
-    """What the export leaves out of a node, and the remedy."""
-    remedy = "press Left-Out Nodes to Images to keep it"
-    if node.bl_idname in DROPPED and not node.mute:
-        yield f"{node.name!r} ({node.bl_label}) is left out by Blender's MaterialX export: {remedy}"
-        return
-    names = sorted(each.name for each in dropped_outputs(node))
-    if names:
-        parts = getattr(node, "operation", "") or ", ".join(names)
-        yield (
-            f"{parts!r} of {node.name!r} ({node.bl_label}) is left out by Blender's MaterialX "
-            f"export, which uses a constant: {remedy}"
-        )
 
 
 def bake_to_images(
@@ -97,7 +30,12 @@ def bake_to_images(
     require_local(material)
     if not nodes:
         raise HostError(f"{material.name}: no node outside of groups is left out: nothing to do")
-    outputs = [(node, output) for node in nodes for output in dropped_outputs(node)]
+    outputs = [
+        (node, output)
+        for node in nodes
+        for output in dropped_outputs(node)
+        if output.type != "SHADER"
+    ]
     names = unused_names([f"{node.name}_{output.name}" for node, output in outputs])
     written = []
     with _bench_of(material) as bench:

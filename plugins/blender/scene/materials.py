@@ -21,7 +21,7 @@ from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.core.material.usd.write_mtlx import valid_name
 
-from .dropped_nodes import dropped_notes, dropped_outputs
+from .export_losses import can_become_image, loss_notes
 from .live_inputs import (
     Offer,
     chosen_texts,
@@ -80,8 +80,11 @@ def material_warnings() -> tuple[str, ...]:
 def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     """Exports a material and converts it."""
     source = require_material(material.key)
-    if _surface_node(source) is None:
+    surface = _surface_node(source)
+    if surface is None:
         raise HostError(_without_shader(source))
+    if surface.mute:
+        raise HostError(f"{source.name_full}: its shader {surface.name!r} is muted: press M on it")
     nodes = list(_nodes(source))
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
@@ -111,7 +114,7 @@ def nodes_for_images(material: bpy.types.Material) -> list[bpy.types.Node]:
     return [
         node
         for node in _nodes(material)
-        if node.id_data == material.node_tree and dropped_outputs(node)
+        if node.id_data == material.node_tree and can_become_image(node)
     ]
 
 
@@ -208,8 +211,6 @@ def _require_usd() -> Any:
 def _inexpressible(material: bpy.types.Material) -> str:
     surface = _surface_node(material)
     assert surface is not None
-    if surface.mute:
-        return f"{material.name_full}: its shader {surface.name!r} is muted: press M on it"
     return (
         f"{material.name_full}: Blender's MaterialX export cannot express its shader "
         f"{surface.name!r} ({surface.bl_label}): use a Principled BSDF"
@@ -217,6 +218,8 @@ def _inexpressible(material: bpy.types.Material) -> str:
 
 
 def _without_shader(material: bpy.types.Material) -> str:
+    if bpy.app.version < (5, 0, 0) and not material.use_nodes:
+        return f"{material.name_full} has no nodes: press Use Nodes in its Surface panel to bake it"
     return (
         f"{material.name_full} has no shader at the surface of its output: connect one to bake it"
     )
@@ -282,7 +285,7 @@ def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iter
         if output.inputs[name].is_linked:
             yield f"{name.lower()} of {material.name_full} is left out"
     for node in nodes:
-        yield from dropped_notes(node)
+        yield from loss_notes(node)
         if node.type == "TEX_IMAGE" and (node.image is None or _is_lost(node.image)):
             yield f"{node.name!r} has no image, and is magenta: choose an image"
     for image in _images(nodes):

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Colour ramps and blend modes as arithmetic, which Blender's MaterialX export knows.
+"""Colour ramps, curves and blend modes as arithmetic, which Blender's MaterialX export knows.
 
-The export leaves out colour ramps and the older mix node, and takes every blend mode of the mix
-node for *Mix*. A copy of the material gets other nodes in their place. The formulas of the blend
-modes are those of Cycles; tests compare the copy with Cycles' own pictures.
+The export leaves out colour ramps and the older mix node, writes curves as nodes that MaterialX
+does not have, and takes every blend mode of the mix node for *Mix*. A copy of the material gets
+other nodes in their place. The formulas of the blend modes are those of Cycles; tests compare the
+copy with Cycles' own pictures.
 """
 
 from __future__ import annotations
@@ -17,21 +18,28 @@ from typing import Any
 
 import bpy
 
+from .curves import CURVES, add_curve
 from .node_graph import NodeGraph
 
 _RAMP, _MIX, _OLD_MIX = "ShaderNodeValToRGB", "ShaderNodeMix", "ShaderNodeMixRGB"
 # Straight lines between two stops of a ramp that is not linear.
 _PARTS = 16
 _TINY = 1e-6
+_FIRST_THAT_MUTES = (5, 0, 0)
 _OF_HSV = ("HUE", "SATURATION", "COLOR", "VALUE")
 
 
 def is_replaced(node: bpy.types.Node) -> bool:
     """Whether the export needs other nodes in the place of this one."""
     if node.mute:
-        return False
-    is_blend = node.bl_idname == _MIX and node.data_type == "RGBA" and node.blend_type != "MIX"
-    return is_blend or node.bl_idname in (_RAMP, _OLD_MIX)
+        # the export of Blender 4 writes muted nodes
+        return bpy.app.version < _FIRST_THAT_MUTES
+    is_blend = (
+        node.bl_idname == _MIX
+        and node.data_type == "RGBA"
+        and (node.blend_type != "MIX" or node.clamp_result)
+    )
+    return is_blend or node.bl_idname in (_RAMP, _OLD_MIX, *CURVES)
 
 
 @contextmanager
@@ -66,14 +74,29 @@ def _replace_in(
             node.node_tree = groups[own]
         elif is_replaced(node):
             graph = NodeGraph(tree, is_new=False)
-            if node.bl_idname == _RAMP:
+            if node.mute:
+                _bypass(graph, node)
+            elif node.bl_idname == _RAMP:
                 _replace(tree, node.outputs[0], _ramp(graph, node, 3))
                 if node.outputs[1].is_linked:
                     _replace(tree, node.outputs[1], _ramp(graph, node, 1))
+            elif node.bl_idname in CURVES:
+                share, value = (_value(each) for each in node.inputs[:2])
+                _replace(tree, node.outputs[0], add_curve(graph, node, share, value))
             else:
                 output = next(each for each in node.outputs if each.enabled)
                 _replace(tree, output, _blend(graph, node))
             tree.nodes.remove(node)
+
+
+def _bypass(graph: NodeGraph, node: bpy.types.Node) -> None:
+    """Connects what a muted node passes on."""
+    for link in list(node.internal_links):
+        value = _value(link.from_socket)
+        if not isinstance(value, bpy.types.NodeSocket):
+            of = graph.math if isinstance(value, float) else graph.vector
+            value = of("ADD", value, 0.0)
+        _replace(graph.tree, link.to_socket, value)
 
 
 def _replace(

@@ -9,16 +9,8 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.dropped_nodes import DROPPED, DROPPED_PARTS
 
 from .conftest import feed, new_image, new_material, shader_of
-
-MARK = (0.125, 0.25, 0.5)
-NUMBERS = ("RGBA", "VALUE", "VECTOR")
-# Constant in Blender, too, or, as an image texture without an image, in this test.
-CONSTANT = {"ShaderNodeNormal", "ShaderNodeRGB", "ShaderNodeTexImage", "ShaderNodeValue"}
-# The export replaces it by its index of refraction, which is neither of the two signs below.
-UNSEEN = {"ShaderNodeFresnel"}
 
 
 def document_of(name):
@@ -233,36 +225,6 @@ def test_a_node_that_the_export_drops_is_named(harness):
     assert any("'Voronoi Texture'" in note for note in document.notes)
 
 
-def test_the_list_of_dropped_nodes_is_that_of_this_blender(harness):
-    """Feeds the base colour from each kind of node, with and without noise at its inputs. The
-    export has dropped a node if the socket's own value is left, or if the noise is lost."""
-    copper = bpy.data.materials["copper"]
-    shader_of(copper).inputs["Base Color"].default_value = (*MARK, 1)
-    tree = copper.node_tree
-    noise = tree.nodes.new("ShaderNodeTexNoise")
-    dropped = set(UNSEEN)
-    for kind in dir(bpy.types):
-        if not kind.startswith("ShaderNode"):
-            continue
-        try:
-            node = tree.nodes.new(kind)
-        except RuntimeError:
-            continue
-        outputs = [each for each in node.outputs if each.enabled and each.type in NUMBERS]
-        if outputs:
-            tree.links.new(outputs[0], shader_of(copper).inputs["Base Color"])
-            found = input_of(document_of("copper"), "base_color")
-            if found and [float(word) for word in found.split(",")] == list(MARK):
-                dropped.add(kind)
-            for port in (each for each in node.inputs if each.type in NUMBERS):
-                tree.links.new(noise.outputs[0], port)
-            found = input_of(document_of("copper"), "base_color")
-            if found and kind not in CONSTANT:
-                dropped.add(kind)
-        tree.nodes.remove(node)
-    assert sorted(dropped) == sorted(DROPPED), "\n".join(sorted(dropped))
-
-
 def test_an_output_that_the_export_drops_is_named(harness):
     geometry = feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeNewGeometry")
     tree = bpy.data.materials["copper"].node_tree
@@ -271,24 +233,3 @@ def test_an_output_that_the_export_drops_is_named(harness):
     )
     (note,) = document_of("copper").notes
     assert "'Pointiness' of 'Geometry'" in note
-
-
-def test_the_list_of_dropped_outputs_is_that_of_this_blender(harness):
-    copper = bpy.data.materials["copper"]
-    tree = copper.node_tree
-    for kind, parts in DROPPED_PARTS.items():
-        node = tree.nodes.new(kind)
-        operations = sorted(parts) if hasattr(node, "operation") else [""]
-        dropped = set()
-        for operation in operations:
-            if operation:
-                node.operation = operation
-            noise = tree.nodes.new("ShaderNodeTexNoise")
-            for port in node.inputs:
-                tree.links.new(noise.outputs[0], port)
-            for output in (each for each in node.outputs if each.enabled and each.type in NUMBERS):
-                tree.links.new(output, shader_of(copper).inputs["Base Color"])
-                if input_of(document_of("copper"), "base_color"):
-                    dropped.add(operation or output.name)
-        assert dropped == parts
-        tree.nodes.remove(node)

@@ -109,6 +109,25 @@ def test_ramps_are_those_of_cycles(painter, interpolation):
     compare(painter, material, 5e-3)
 
 
+@pytest.mark.parametrize("extend", ["HORIZONTAL", "EXTRAPOLATED"])
+@pytest.mark.parametrize("kind", ["RGBCurve", "FloatCurve", "VectorCurve"])
+def test_curves_are_those_of_cycles_also_beyond_their_ends(painter, kind, extend):
+    material, shown, place, (colour, _) = emitting()
+    tree = material.node_tree
+    node = tree.nodes.new(f"ShaderNode{kind}")
+    node.mapping.extend = extend
+    for number, curve in enumerate(node.mapping.curves):
+        curve.points[0].location = (0.2, 0.1 * number)
+        curve.points[-1].location = (0.8, 0.9 - 0.1 * number)
+        curve.points.new(0.4, 0.7)
+    node.mapping.update()
+    node.inputs[0].default_value = 0.75
+    tree.links.new(place if kind == "FloatCurve" else colour, node.inputs[1])
+    tree.links.new(node.outputs[0], shown)
+    # Cycles reads a table of 256 values
+    compare(painter, material, 5e-3)
+
+
 def test_a_document_has_the_ramp_and_the_blend_also_inside_a_group(harness):
     copper = bpy.data.materials["copper"]
     inner = bpy.data.node_groups.new("blends", "ShaderNodeTree")
@@ -131,7 +150,9 @@ def test_a_document_has_the_ramp_and_the_blend_also_inside_a_group(harness):
     host = BlenderHost()
     (material,) = (each for each in host.materials() if each.name == "copper")
     document = host.document(material)
-    assert document.material == "copper" and document.notes == ()
+    assert document.material == "copper"
+    (note,) = document.notes
+    assert "'Noise Texture'" in note and "MaterialX' own noise" in note
     root = xml.fromstring(document.text)
     kinds = {each.tag for each in root.iter()}
     assert {"multiply", "clamp"} <= kinds and "fractal3d" in kinds
