@@ -25,7 +25,7 @@ from worker_wheels import FOLDER, collect
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = Path("plugins", "blender")
-VERSION, FIRST = 'version = "0.0.0"', 'blender_version_min = "5.0.0"'
+VERSION, FIRST = 'version = "0.0.0"', 'blender_version_min = "4.5.0"'
 # What Blender's side of Verdigris needs and Blender lacks.
 NEEDED = ("verdigris", "platformdirs")
 PAGES = (

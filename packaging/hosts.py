@@ -101,7 +101,11 @@ SYSTEMS = {
 }
 
 # Versions of Blender, each with its Python and the first version that it does not include.
-BLENDERS = {"blender-5.0": ("5.0.0", "3.11", "5.1.0"), "blender-5.1": ("5.1.0", "3.13", "6.0.0")}
+BLENDERS = {
+    "blender-4.5": ("4.5.0", "3.11", "5.0.0"),
+    "blender-5.0": ("5.0.0", "3.11", "5.1.0"),
+    "blender-5.1": ("5.1.0", "3.13", "6.0.0"),
+}
 
 BY_NAME = {each.name: each for each in HOSTS}
 """By names such as maya-2026."""

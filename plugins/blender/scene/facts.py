@@ -36,7 +36,9 @@ def read_facts() -> Facts:
         colours={
             "display": fact(lambda: scene.display_settings.display_device),
             "view transform": fact(lambda: scene.view_settings.view_transform),
-            "working space": fact(lambda: bpy.data.colorspace.working_space),
+            "working space": fact(lambda: bpy.data.colorspace.working_space)
+            if hasattr(bpy.data, "colorspace")
+            else "not a setting before Blender 5",
         },
         features={
             # the sidebar is drawn by Blender itself

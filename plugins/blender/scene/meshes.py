@@ -244,8 +244,14 @@ def arm_brush(item: bpy.types.Object, name: str) -> None:
         group.add(everything, NORMAL_WEIGHT / PAINT_SCALE, "REPLACE")
     item.vertex_groups.active_index = group.index
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
-    paint = bpy.context.tool_settings.weight_paint
-    settings = paint.unified_paint_settings
+    settings = unified_settings()
     settings.use_unified_weight = True
     settings.weight = FIRST_STROKE / PAINT_SCALE
     push_undo("Verdigris weights")
+
+
+def unified_settings() -> bpy.types.UnifiedPaintSettings:
+    """The weight that all brushes share: of Weight Paint, or in Blender 4 of all modes."""
+    tools = bpy.context.tool_settings
+    of_mode = getattr(tools.weight_paint, "unified_paint_settings", None)
+    return of_mode or tools.unified_paint_settings

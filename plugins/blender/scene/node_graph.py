@@ -83,6 +83,14 @@ class NodeGraph:
             node.location = place * _COLUMN, -row * _ROW
 
 
+def new_material(name: str) -> bpy.types.Material:
+    """A material with a tree of nodes, which those of Blender 4 have only on request."""
+    made = bpy.data.materials.new(name)
+    if made.node_tree is None:
+        made.use_nodes = True
+    return made
+
+
 def load_data(path: Path, space: str = "Non-Color") -> bpy.types.Image:
     """An image whose alpha does not change its colours."""
     try:

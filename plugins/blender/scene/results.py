@@ -25,7 +25,7 @@ from verdigris.core.hosts.host import (
 )
 
 from .meshes import RUNG
-from .node_graph import load_data
+from .node_graph import load_data, new_material
 from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
@@ -146,7 +146,7 @@ def swap_look(material: bpy.types.Material) -> int:
 def _make_look(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
     made = find_look(material)
     if made is None:
-        made = bpy.data.materials.new(f"{material.name}{VIEWPORT_SUFFIX}")
+        made = new_material(f"{material.name}{VIEWPORT_SUFFIX}")
         made[MADE_FOR] = material
         # it is not assigned to an object, and would not be saved otherwise
         made.use_fake_user = True

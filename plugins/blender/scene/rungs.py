@@ -16,7 +16,7 @@ from verdigris.core.hosts.host import MIRROR_RIM, VIEWPORT_SUFFIX, LadderLook, R
 from verdigris.core.hosts.ladder_looks import read_vertices
 
 from .meshes import RUNG, evaluated, objects_with, world_from_object, world_y_up
-from .node_graph import NodeGraph, load_data
+from .node_graph import NodeGraph, load_data, new_material
 from .results import MADE_FOR, note_result
 from .surface_nodes import SHADERS, add_surface
 from .undo import push_undo, require_local
@@ -134,7 +134,7 @@ def _material_of(
         None,
     )  # fmt: skip
     if made is None:
-        made = bpy.data.materials.new(f"{material.name}_{rung.name}{VIEWPORT_SUFFIX}")
+        made = new_material(f"{material.name}_{rung.name}{VIEWPORT_SUFFIX}")
         made[MADE_FOR], made[RUNG] = material, rung.name
     graph = NodeGraph(made.node_tree)
     if rung.shader is not None:

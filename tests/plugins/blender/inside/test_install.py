@@ -10,6 +10,7 @@ import bpy
 import pytest
 from blender_addon import build
 
+BLENDER = "blender-{}.{}".format(*bpy.app.version)
 INSTALLED = Path(__file__).with_name("installed.py")
 CHECKER = Path(bpy.utils.system_resource("SCRIPTS"), "addons_core/bl_pkg/cli/blender_ext.py")
 
@@ -30,7 +31,7 @@ def run(folder, *command):
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
     # the environment of these tests has the other packages
-    return build(tmp_path_factory.mktemp("addon"), wheels=False)
+    return build(tmp_path_factory.mktemp("addon"), wheels=False, blender=BLENDER)
 
 
 def test_blender_accepts_the_manifest(archive, tmp_path):

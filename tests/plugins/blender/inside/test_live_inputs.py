@@ -92,7 +92,9 @@ def test_without_a_choice_the_document_is_as_before(rusty):
     document = document_of("copper")
     assert document.live == ()
     assert "publishedas" not in document.text
-    assert input_of(document, "specular_roughness") == "0.75"
+    # Blender 4 writes a group as a graph, and no constant
+    is_constant = bpy.app.version >= (5, 0, 0)
+    assert input_of(document, "specular_roughness") == ("0.75" if is_constant else None)
 
 
 def test_chosen_inputs_reach_what_they_feed_and_the_scene_stays(rusty, harness):

@@ -7,7 +7,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.meshes import arm_brush
+from verdigris.plugins.blender.scene.meshes import arm_brush, unified_settings
 
 from .conftest import new_material, set_material
 
@@ -136,7 +136,7 @@ def test_the_brush_starts_on_a_group_of_ones_and_a_stroke_counts(harness, plane)
     assert bpy.context.view_layer.objects.active == plane
     assert plane.vertex_groups.active.name == NAME
     assert (read().weights == 1).all()
-    settings = bpy.context.tool_settings.weight_paint.unified_paint_settings
+    settings = unified_settings()
     assert settings.weight == 0.5
     # what a stroke does: the brush's weight in the group
     plane.vertex_groups[NAME].add([0], settings.weight, "REPLACE")

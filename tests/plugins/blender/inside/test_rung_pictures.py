@@ -297,6 +297,9 @@ def test_sheen_reflects_as_much_of_a_white_sky_as_that_of_materialx(
     item = attach(RungLook("surface", "Textures", shader=shader))
     item.matrix_world = Matrix()
     scene.world = bpy.data.worlds.new("white")
+    if scene.world.node_tree is None:
+        # as those of Blender 4
+        scene.world.use_nodes = True
     scene.world.node_tree.nodes["Background"].inputs["Color"].default_value = (1, 1, 1, 1)
     scene.render.resolution_x = scene.render.resolution_y = 2
     scene.cycles.samples, camera.data.angle = 256, 0.001

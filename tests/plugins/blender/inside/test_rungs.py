@@ -27,7 +27,7 @@ from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.rungs import attach_rungs
 from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
-from .conftest import new_image, set_material, shader_of
+from .conftest import new_image, new_material, set_material, shader_of
 
 
 def picture(file):
@@ -146,7 +146,7 @@ def test_a_material_that_a_modifier_sets_is_named_as_it_stays(harness, ladder):
 
 
 def test_rungs_are_no_materials_to_bake_or_to_attach_to_whatever_their_names(harness, ladder):
-    taken = bpy.data.materials.new("copper_pbr_verdigris")
+    taken = new_material("copper_pbr_verdigris")
     taken.use_fake_user = True
     harness.host.attach_rungs(harness.first, ladder)
     made = levels()["pbr"].objects[0].material_slots[0].material
@@ -230,7 +230,8 @@ def test_the_surface_shaders_of_materialx_have_the_inputs_that_are_connected():
 
     library = mx.createDocument()
     mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)
-    sockets = bpy.data.materials.new("any").node_tree.nodes.new("ShaderNodeBsdfPrincipled").inputs
+    tree = bpy.data.node_groups.new("any", "ShaderNodeTree")
+    sockets = tree.nodes.new("ShaderNodeBsdfPrincipled").inputs
     for category, table in SHADERS.items():
         [*_, definition] = library.getMatchingNodeDefs(category)
         known = {port.getName() for port in definition.getActiveInputs()}
