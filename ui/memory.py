@@ -89,6 +89,10 @@ class Memory:
         paths = [path, *(each for each in self.recent() if each != path)][:_MOST_RECENT]
         self._settings.setValue("recent", json.dumps({"files": [str(each) for each in paths]}))
 
+    def forget_recent(self, path: Path) -> None:
+        paths = [each for each in self.recent() if each != path]
+        self._settings.setValue("recent", json.dumps({"files": [str(each) for each in paths]}))
+
     def note_bundle(self, document: Path, bundle: Path) -> None:
         """Keeps the path of a document's last result, for its picture in lists."""
         known = self._read_json("bundles")

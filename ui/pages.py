@@ -7,13 +7,14 @@ from PySide6.QtWidgets import QWidget
 from verdigris.core.settings.presets import default_preset
 from verdigris.ui.brush.paint_page import PaintPage
 from verdigris.ui.cards.bake_page import BakePage
-from verdigris.ui.cards.history_page import HistoryPage
 from verdigris.ui.ladder import LadderPage
 from verdigris.ui.live.live_page import LivePage
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.live_values import label_of
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.settings.settings_form import SettingsForm
+from verdigris.ui.shelf.shelf import Shelf
+from verdigris.ui.shelf.shelf_page import ShelfPage
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.section import Sections
 from verdigris.ui.viewport.viewport import Viewport
@@ -33,7 +34,7 @@ class Pages(Sections):
         self.settings = SettingsForm(model)
         self.live = LivePage(model, self.settings.history)
         self.paint = PaintPage(model, viewport)
-        self.history = HistoryPage(model)
+        self.shelf = ShelfPage(Shelf(model))
         self.ladder = LadderPage(model)
         for page, name in (
             (self.bake, "Bake"),
@@ -41,7 +42,7 @@ class Pages(Sections):
             (self.live, "Live"),
             (self.settings, "Settings"),
             (self.paint, "Paint"),
-            (self.history, "History"),
+            (self.shelf, "Shelf"),
             (self.ladder, "Ladder"),
         ):
             self.add(name, page)
@@ -56,16 +57,17 @@ class Pages(Sections):
 class _Summaries(QWidget):
     """Keeps the summaries of all sections. It is never shown."""
 
-    def __init__(self, model: PanelModel, pages: Sections) -> None:
+    def __init__(self, model: PanelModel, pages: Pages) -> None:
         super().__init__(pages)
         self.hide()
-        self._model, self._heads = model, {name: each.head for name, each in pages.all.items()}
+        self._model, self._shelf = model, pages.shelf.shelf
+        self._heads = {name: each.head for name, each in pages.all.items()}
         bind(self, model.state.report_changed, self._show_material)
         bind(self, model.state.choices_changed, self._show_settings)
         bind(self, model.state.report_changed, self._show_settings)
         bind(self, model.state.choices_changed, self._show_live)
         bind(self, model.state.weights.changed, self._show_paint)
-        bind(self, model.state.history.changed, self._show_history)
+        bind(self, pages.shelf.shelf.changed, self._show_shelf)
         bind(self, model.state.history.changed, self._show_bake)
         bind(self, model.link.state_changed, self._show_bake)
 
@@ -99,6 +101,11 @@ class _Summaries(QWidget):
         text = "" if weights.is_constant else f"{weights.painted:.0%} painted"
         self._heads["Paint"].show_summary(text)
 
-    def _show_history(self) -> None:
+    def _show_shelf(self) -> None:
+        waiting = sum(each.is_waiting for each in self._shelf.entries)
         count = len(self._model.state.history.versions)
-        self._heads["History"].show_summary(f"{count} version{'s' * (count != 1)}" if count else "")
+        parts = (
+            f"{waiting} waiting" if waiting else "",
+            f"{count} version{'s' * (count != 1)}" if count else "",
+        )
+        self._heads["Shelf"].show_summary(", ".join(filter(None, parts)))

@@ -189,7 +189,9 @@ class Panel(QWidget):
     def _restore(self) -> None:
         mode = self._memory.text("mode", WIPE)
         self.viewport.mode = mode if mode in MODES else WIPE
-        self.pages.show_only(self._memory.text("pages", OPEN_AT_FIRST).split(","))
+        # the section had this name before
+        stored = self._memory.text("pages", OPEN_AT_FIRST).replace("History", "Shelf")
+        self.pages.show_only(stored.split(","))
         self.pages.settings.more.setChecked(self._memory.text("more", "no") == "yes")
 
     def store(self) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt
@@ -18,14 +19,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QApplication,
-    QDockWidget,
-    QFileDialog,
-    QMainWindow,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
@@ -34,8 +28,10 @@ from verdigris.ui.cards.welcome import Welcome
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import OWN_WINDOW, Panel
-from verdigris.ui.queue.bake_queue import BakeQueue
-from verdigris.ui.queue.queue_box import QueueBox
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.shelf.bake_queue import BakeQueue
+from verdigris.ui.shelf.shelf import Documents
+from verdigris.ui.shelf.shelf_page import ShelfPage
 from verdigris.ui.signals import ERROR, WARNING
 from verdigris.ui.style.colours import DARK, THEMES, apply_theme
 from verdigris.ui.style.later import later
@@ -44,8 +40,6 @@ from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.thumbnails import icon_of
 
 _SIZE = (1280, 800)
-# A narrower window has the queue below the panel.
-_WIDE_FROM = 900
 _DOCUMENTS = "MaterialX (*.mtlx)"
 
 
@@ -60,21 +54,20 @@ class Window(QMainWindow):
         self._host = host
         self._memory = memory or Memory()
         self.panel = Panel(PanelModel(host), self, self._memory)
-        self.welcome = Welcome(self._choose, self.open, self._bake_at_once)
-        self._show_recent()
+        model = self.panel.model
+        self.queue = BakeQueue(model, self.open)
+        self.shelf = self.panel.pages.shelf.shelf
+        self.shelf.use(
+            Documents(self.queue, self._memory.recent, self.open, self._forget, self._find_bundle)
+        )
+        self.welcome = Welcome(self._choose, self._bake_at_once, ShelfPage(self.shelf, keeps=False))
+        bind(self, self.shelf.changed, self._show_shelf)
         wear_sheet(self)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.panel)
         self.setCentralWidget(self.pages)
         self._show_page()
-        model = self.panel.model
-        self.queue = BakeQueue(model, self.open)
-        self.queue_box = QueueBox(self.queue)
-        self.dock = QDockWidget("Queue")
-        self.dock.setWidget(self.queue_box)
-        self.dock.hide()
-        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self._bakes_next = False
         for change in (
             model.state.materials_changed,
@@ -89,8 +82,13 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self._make_menus()
 
-    def _show_recent(self) -> None:
-        self.welcome.show_recent(self._memory.recent(), self._find_bundle)
+    def _show_shelf(self) -> None:
+        self.welcome.show_shelf(bool(self.shelf.entries))
+
+    def _forget(self, document: Path) -> Callable[[], None]:
+        """Takes a document out of the recent ones. Returns what brings it back."""
+        self._memory.forget_recent(document)
+        return lambda: self._memory.add_recent(document)
 
     def _find_bundle(self, document: Path) -> Path | None:
         """The bundle for the picture of a document."""
@@ -193,8 +191,7 @@ class Window(QMainWindow):
     def add_to_queue(self, paths: list[Path]) -> None:
         """Adds documents and folders to the queue, and shows it."""
         self.queue.add(paths)
-        self.dock.show()
-        self._place_dock()
+        self.panel.pages.open(self.panel.pages.shelf)
         if not self.queue.items:
             text = f"{paths[0]}: contains no MaterialX documents (.mtlx)"
             self.panel.model.state.notices.add(WARNING, text)
@@ -216,27 +213,10 @@ class Window(QMainWindow):
         model.state.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
         self._memory.add_recent(path.absolute())
-        self._show_recent()
+        self.shelf.refresh()
         model.refresh_materials()
         self._show_page()
         return True
-
-    def _place_dock(self) -> None:
-        """Puts the queue beside the panel, or below it in a narrow window, unless the artist has
-        moved it."""
-        wide, narrow = (
-            Qt.DockWidgetArea.LeftDockWidgetArea,
-            Qt.DockWidgetArea.BottomDockWidgetArea,
-        )
-        wanted = wide if self.width() >= _WIDE_FROM else narrow
-        place = self.dockWidgetArea(self.dock)
-        if place in (wide, narrow) and place != wanted and not self.dock.isFloating():
-            self.addDockWidget(wanted, self.dock)
-
-    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
-        super().resizeEvent(event)
-        if self.dock.isVisible():
-            self._place_dock()
 
     def _choose_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(self, "Bake all documents in a folder")
@@ -257,7 +237,7 @@ class Window(QMainWindow):
         if paths:
             event.acceptProposedAction()
             # while a queue is open, a document belongs to it
-            if len(paths) > 1 or paths[0].is_dir() or self.dock.isVisible():
+            if len(paths) > 1 or paths[0].is_dir() or self.queue.is_open:
                 self.add_to_queue(paths)
             else:
                 self.open(paths[0])

@@ -46,6 +46,7 @@ KEPT, MOST_KEPT = 10, 1000
 _KEPT_SETTING = "versions_kept"
 _KEPT_IN_TRASH = 5
 _LARGEST_NOTES = 1 << 20
+_LONGEST_NOTE = 2000
 # The name that `keep` gives, and the file by which a folder of versions is known as ours. Only what
 # has both is ever removed.
 _KEPT_NAME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\w+)?(-\d+)?" + re.escape(SUFFIX))
@@ -82,6 +83,8 @@ class Version:
     """The digests of its document and images, as `changed_sources` compares them."""
     label: str = ""
     """A name that the artist gave."""
+    note: str = ""
+    """What the artist wrote about it: a line or a paragraph."""
     is_pinned: bool = False
     """Whether it is never removed to make room."""
 
@@ -159,6 +162,7 @@ def read_version(
         limits=_limits(source, settings),
         sources={name: source[name] for name in _SOURCES if name in source},
         label=_text(note, "label"),
+        note=_text(note, "note"),
         is_pinned=note.get("is_pinned") is True,
     )
 
@@ -298,6 +302,11 @@ class History:
     def rename(self, version: Version, label: str) -> None:
         """Gives a version a name for people."""
         self._note(version, label=" ".join(label.split())[:80])
+
+    def write_note(self, version: Version, text: str) -> None:
+        """Keeps what an artist writes about a version."""
+        lines = (line.rstrip() for line in text.strip().splitlines())
+        self._note(version, note="\n".join(lines)[:_LONGEST_NOTE])
 
     def pin(self, version: Version, is_pinned: bool = True) -> None:
         """Keeps a version from being removed to make room."""

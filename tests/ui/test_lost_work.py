@@ -16,6 +16,7 @@ from verdigris.core.worker.protocol import commands
 
 from ..core.small_disk import small_disk
 from .conftest import LONG
+from .shelf.choosing import choose
 
 SECONDS = 60_000
 NO_WORKER = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -46,40 +47,56 @@ def bake(qtbot, model, **choices):
     qtbot.waitUntil(lambda: model.link.state == "done", timeout=SECONDS)
 
 
+def presets(page):
+    """The presets of the versions on the shelf."""
+    return [each.source.preset for each in page.list.entries.all]
+
+
+def act(page, row, name):
+    """Does something with an entry of the shelf."""
+    choose(page, row)
+    page.details.buttons[name].click()
+
+
 def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     qtbot, make_panel, document, tmp_path
 ):
     panel, folder = make_panel(document, size=(500, 600)), tmp_path / "neural"
-    model, page = panel.model, panel.pages.history
+    model, page = panel.model, panel.pages.shelf
     path = folder / "clay.vdg"
     model.refresh_materials()
-    assert page.nothing.isVisibleTo(page) and page.cards == []
+    assert page.nothing.isVisibleTo(page) and presets(page) == []
 
     # a draft after a final leaves the final
     bake(qtbot, model, preset="final", iterations=60)
     bake(qtbot, model, preset="draft", iterations=40)
-    assert [card.version.preset for card in page.cards] == ["draft", "final"]
+    assert presets(page) == ["draft", "final"]
     assert preset_of(path) == "draft"
-    draft, final = (card.version for card in page.cards)
+    draft, final = model.state.history.versions
 
     # it is shown, and compared with the draft
-    page.cards[1].buttons["show"].click()
+    act(page, 1, "show")
     qtbot.waitUntil(lambda: model.state.history.shown == (final.key, ""), timeout=SECONDS)
-    page.cards[0].buttons["compare"].click()
+    act(page, 0, "compare")
     qtbot.waitUntil(lambda: model.state.history.shown == (final.key, draft.key), timeout=SECONDS)
-    assert page.cards[0].buttons["compare"].isChecked()
+    assert page.details.buttons["compare"].isChecked()
     drawn = model.state.pictures.parts
     qtbot.waitUntil(lambda: {"reference", "neural"} <= {*drawn}, timeout=SECONDS)
 
     # it comes back, and what is deleted comes back, too
-    page.cards[1].buttons["restore"].click()
-    assert preset_of(path) == "final" and not page.cards[0].buttons["delete"].isEnabled()
-    page.cards[1].buttons["delete"].click()
-    assert len(page.cards) == 1 and page.undo.isVisibleTo(page)
+    act(page, 1, "restore")
+    choose(page, 0)
+    assert preset_of(path) == "final" and not page.details.buttons["delete"].isEnabled()
+    act(page, 1, "delete")
+    assert presets(page) == ["final"] and page.undo.isVisibleTo(page)
     page.undo.click()
-    page.cards[1].label.setText("first try")
-    page.cards[1].label.editingFinished.emit()
-    page.cards[1].buttons["pin"].click()
+    choose(page, 1)
+    page.details.label.setText("first try")
+    page.details.label.editingFinished.emit()
+    page.details.note.setPlainText("softer rim")
+    choose(page, 0)
+    act(page, 1, "keep")
+    assert [each.note for each in model.state.history.versions] == ["", "softer rim"]
     assert [each.label for each in model.state.history.versions] == ["", "first try"]
     assert model.state.history.versions[1].is_pinned
 
@@ -121,8 +138,7 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     last = make_panel(document, NO_WORKER)
     last.model.refresh_materials()
     assert last.cards.boxes[0].text.text().startswith("Stopped at ")
-    presets = [card.version.preset for card in last.pages.history.cards]
-    assert presets == ["standard", "standard", "draft", "final"]
+    assert presets(last.pages.shelf) == ["standard", "standard", "draft", "final"]
 
 
 @pytest.fixture
@@ -187,7 +203,7 @@ def test_a_panel_without_a_bake_or_with_a_lost_worker_closes_at_once(session, cl
 def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, document, tmp_path):
     with small_disk(tmp_path / "disk", 2048) as disk:
         panel = make_panel(document)
-        model, page = panel.model, panel.pages.history
+        model, page = panel.model, panel.pages.shelf
         model.refresh_materials()
         bake(qtbot, model, preset="draft", iterations=30, folder=str(disk))
         before = open_bundle(disk / "clay.vdg").manifest
@@ -201,11 +217,11 @@ def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, d
         assert panel.cards.banner.isVisible() and panel.cards.banner.icon.name == "error"
         assert "the disk is full" in panel.cards.banner.text.toPlainText()
         assert open_bundle(disk / "clay.vdg").manifest == before
-        assert len(page.cards) == 1
+        assert len(presets(page)) == 1
         # with room again, one click bakes
         filler.unlink()
         assert panel.status.transport.action == "start"
         bake(qtbot, model)
-        assert len(page.cards) == 2
+        assert len(presets(page)) == 2
         panel.shutdown()
         assert all(client.wait(10) for client in panel.clients)

@@ -460,7 +460,7 @@ def test_a_missing_qt_library_is_named(monkeypatch):
 def test_no_page_has_the_letter_of_another_button_or_of_a_menu(window, documents):
     window.open(documents[0])
     window.panel.pages.ladder.attach.setVisible(True)
-    for page in ("Bake", "Material", "Settings", "Paint", "History", "Ladder"):
+    for page in ("Bake", "Material", "Settings", "Paint", "Shelf", "Ladder"):
         window.panel.pages.show_only([page])
         texts = [each.text() for each in window.menuBar().actions()]
         texts += [

@@ -20,10 +20,9 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.file_host import FilesHost
-from verdigris.ui.cards.version_card import VersionCard
 from verdigris.ui.memory import Memory
 from verdigris.ui.panel import Panel
-from verdigris.ui.queue.bake_queue import Item
+from verdigris.ui.shelf.bake_queue import Item
 from verdigris.ui.widgets.wording import PHASES, STOPS
 from verdigris.ui.window import Window
 
@@ -117,9 +116,14 @@ def test_no_widget_uses_jargon(window, done, tmp_path):
     window.queue.items = [Item(tmp_path / "clay.mtlx")]
     window.queue.changed.emit()
     version = Version(tmp_path, "", datetime.now().astimezone(), True, preset="draft")
-    card = VersionCard(done.model, version)
+    done.model.state.history.versions = (version,)
+    done.model.state.history.changed.emit()
+    page = done.pages.shelf
+    page.list.setCurrentIndex(page.list.entries.index(0))
+    assert {"show", "compare", "restore", "keep", "delete", "reveal"} == {*page.details.buttons}
+    window.shelf.documents.queue.items[0].text = "it has no surface"
     walked, found = 0, set()
-    for top in (window, done, card):
+    for top in (window, done, page.menu()):
         for widget in (top, *top.findChildren(QWidget)):
             for text in filter(None, texts_of(widget)):
                 walked += 1
@@ -183,5 +187,5 @@ def test_tab_goes_through_the_panel_from_the_viewport_down(done):
     places = [order.index(each) for each in stops]
     assert places == sorted(places)
     # what is in a section comes between its head and the next one
-    paint, history = (order.index(done.pages.all[name].head) for name in ("Paint", "History"))
-    assert paint < order.index(done.pages.paint.texture) < history
+    paint, shelf = (order.index(done.pages.all[name].head) for name in ("Paint", "Shelf"))
+    assert paint < order.index(done.pages.paint.texture) < shelf

@@ -32,17 +32,26 @@ class Dots(QWidget):
         return QSize((MOST_DOTS - 1) * _STEP + _SIZE + 2, _SIZE + 4)
 
     def paintEvent(self, _event: object) -> None:  # noqa: N802
-        colours = colours_for(self)
-        colour = (colours.bad, colours.bad, colours.middling, colours.middling)[min(self.count, 3)]
-        colour = colours.middling if self.is_draft else colour
-        colour = colours.good if self.count > 3 else colour
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        empty = self.palette().color(QPalette.ColorRole.Mid)
-        for number in range(MOST_DOTS):
-            is_full = number < self.count
-            painter.setPen(QPen(colour if is_full else empty, 1.5))
-            painter.setBrush(colour if is_full else self.palette().color(QPalette.ColorRole.Window))
-            centre = QPointF(_SIZE / 2 + 1 + number * _STEP, self.height() / 2)
-            painter.drawEllipse(centre, _SIZE / 2 - 1, _SIZE / 2 - 1)
+        at = QPointF(1, self.height() / 2)
+        paint_dots(painter, at, self, self.count, self.is_draft)
         painter.end()
+
+
+def paint_dots(
+    painter: QPainter, at: QPointF, widget: QWidget, count: int, is_draft: bool
+) -> float:
+    """Paints dots from a place on, in the colours of a widget. Returns their width."""
+    colours, palette = colours_for(widget), widget.palette()
+    colour = (colours.bad, colours.bad, colours.middling, colours.middling)[min(count, 3)]
+    colour = colours.middling if is_draft else colour
+    colour = colours.good if count > 3 else colour
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    empty = palette.color(QPalette.ColorRole.Mid)
+    for number in range(MOST_DOTS):
+        is_full = number < count
+        painter.setPen(QPen(colour if is_full else empty, 1.5))
+        painter.setBrush(colour if is_full else palette.color(QPalette.ColorRole.Window))
+        centre = QPointF(at.x() + _SIZE / 2 + number * _STEP, at.y())
+        painter.drawEllipse(centre, _SIZE / 2 - 1, _SIZE / 2 - 1)
+    return (MOST_DOTS - 1) * _STEP + _SIZE + 2

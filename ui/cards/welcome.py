@@ -1,8 +1,8 @@
-"""The page of a window without a document: a place to drop one, recent files, the examples."""
+"""The page of a window without a document: a place to drop one, the examples, the shelf."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QRect, QSize, Qt
@@ -12,18 +12,15 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import WIDE, title_font
 from verdigris.ui.style.sheet import PRIMARY
-from verdigris.ui.widgets.thumbnails import blank, picture_of
 
 # In the order of the sheet in docs/images/examples.png.
 EXAMPLES = (
@@ -31,7 +28,7 @@ EXAMPLES = (
     *("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
 _ACROSS = 4
-_THUMBNAIL, _RECENT = 128, 40
+_THUMBNAIL = 128
 # Wider rows are hard to read.
 _MOST_WIDTH = 1280
 _REPOSITORY = Path(__file__).parents[2]
@@ -41,13 +38,9 @@ class Welcome(QScrollArea):
     """Everything is one click away: a file, or a first bake."""
 
     def __init__(
-        self,
-        choose: Callable[[], None],
-        open_file: Callable[[Path], None],
-        bake: Callable[[Path], None],
+        self, choose: Callable[[], None], bake: Callable[[Path], None], shelf: QWidget
     ) -> None:
         super().__init__()
-        self._open = open_file
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         inside = QWidget()
@@ -56,7 +49,10 @@ class Welcome(QScrollArea):
         column.setSpacing(WIDE)
         zone = QFrame()
         zone.setObjectName("zone")
-        zone.setStyleSheet("QFrame#zone { border: 2px dashed palette(mid); border-radius: 8px }")
+        zone.setStyleSheet(
+            "QFrame#zone { border: 2px dashed palette(mid); border-radius: 8px }"
+            "QFrame#zone QLabel { color: palette(window-text) }"
+        )
         zone.setMinimumHeight(140)
         drop = QVBoxLayout(zone)
         drop.addStretch(1)
@@ -70,12 +66,9 @@ class Welcome(QScrollArea):
         drop.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignHCenter)
         drop.addStretch(1)
         column.addWidget(zone)
-        self.recent_title = _title("Recent")
-        column.addWidget(self.recent_title)
-        self._recent = QVBoxLayout()
-        self._recent.setSpacing(2)
-        column.addLayout(self._recent)
-        self.recent: list[QPushButton] = []
+        self.shelf_title, self.shelf = _title("Shelf: what was open and baked before"), shelf
+        column.addWidget(self.shelf_title)
+        column.addWidget(shelf)
         self.examples: dict[str, QToolButton] = {}
         found = [name for name in EXAMPLES if example(name).is_file()]
         if found:
@@ -99,31 +92,11 @@ class Welcome(QScrollArea):
         inside.setMaximumWidth(_MOST_WIDTH)
         self.setWidget(inside)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.show_recent(())
 
-    def show_recent(
-        self, paths: Sequence[Path], find: Callable[[Path], Path | None] = find_result
-    ) -> None:
-        """Lists documents that were open before, with the pictures of the bundles that `find`
-        returns."""
-        for button in self.recent:
-            self._recent.removeWidget(button)
-            button.deleteLater()
-        self.recent = []
-        for path in paths:
-            button = QPushButton(f"{path.name}   {path.parent}".replace("&", "&&"))
-            button.setFlat(True)
-            button.setStyleSheet("text-align: left; padding: 4px")
-            button.setIcon(QIcon(picture_of(find(path), _RECENT) or blank(_RECENT)))
-            button.setIconSize(QSize(_RECENT, _RECENT))
-            button.setMinimumHeight(_RECENT + 8)
-            button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-            button.setToolTip(str(path))
-            button.setAccessibleName(f"Open {path.name}")
-            button.clicked.connect(lambda _=False, path=path: self._open(path))
-            self._recent.addWidget(button)
-            self.recent.append(button)
-        self.recent_title.setVisible(bool(paths))
+    def show_shelf(self, has_entries: bool) -> None:
+        """An empty shelf is not shown."""
+        self.shelf_title.setVisible(has_entries)
+        self.shelf.setVisible(has_entries)
 
 
 def example(name: str) -> Path:

@@ -159,6 +159,8 @@ def versions(
         return
     for each in found:
         print(_line(each))
+        for line in each.note.splitlines():
+            print(f"    {line}".rstrip())
 
 
 def _line(version: Version) -> str:
@@ -183,6 +185,7 @@ def _as_json(version: Version) -> dict[str, object]:
         "is_present": version.is_present,
         "is_pinned": version.is_pinned,
         "label": version.label,
+        "note": version.note,
         "baked": version.baked.isoformat(),
         "preset": version.preset,
         "resolution": version.resolution,

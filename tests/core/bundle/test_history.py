@@ -111,13 +111,18 @@ def test_labels_and_pins_follow_a_version_through_trash_and_restore(tmp_path):
     first = history.versions()[1]
     assert first.label == "for the hero"
     history.pin(first)
+    history.write_note(first, " kept for the close-up  \nof shot 10\n")
     deleted = history.delete(first)
     assert names(path) == ["second"]
     history.rename(history.versions()[0], "other")
     history.undelete(deleted)
     assert names(path) == ["second", "first"]
     history.restore(history.versions()[1])
-    assert (history.versions()[0].label, history.versions()[0].is_pinned) == ("for the hero", True)
+    present = history.versions()[0]
+    assert (present.label, present.is_pinned) == ("for the hero", True)
+    assert present.note == "kept for the close-up\nof shot 10"
+    history.write_note(present, "  ")
+    assert history.versions()[0].note == ""
     with pytest.raises(BundleError, match="is the present bundle: restore another"):
         history.delete(history.versions()[0])
 

@@ -7,14 +7,13 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QRect, QSettings
+from PySide6.QtCore import QPoint, QRect, QSettings
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.result_folders import find_result
-from verdigris.ui.cards.welcome import Welcome
 from verdigris.ui.memory import Memory
-from verdigris.ui.queue.bake_queue import Item
-from verdigris.ui.queue.queue_box import Ring
+from verdigris.ui.window import Window
 
 
 def make_bundle(folder, name, colour, document="oak.mtlx", age=0):
@@ -53,20 +52,17 @@ def test_recent_files_show_their_newest_bundle_or_one_elsewhere(qtbot, tmp_path)
     for path in (ash, oak):
         memory.add_recent(path)
     memory.note_bundle(ash, elsewhere)
-    welcome = Welcome(lambda: None, lambda _: None, lambda _: None)
-    qtbot.addWidget(welcome)
-    welcome.show_recent(memory.recent(), lambda path: memory.bundle_of(path) or find_result(path))
-    assert [middle_of(each.icon()) for each in welcome.recent] == ["#00ff00", "#ffff00"]
-
-
-def test_a_material_that_waits_in_the_queue_shows_the_bake_before(qtbot, tmp_path):
-    make_bundle(tmp_path, "bark", "#ff0000")
-    ring = Ring(Item(tmp_path / "oak.mtlx"))
-    qtbot.addWidget(ring)
-    image = ring.grab().toImage()
-    assert image.pixelColor(image.width() // 2, image.height() // 2).name() == "#ff0000"
-    # one without shows a page, whose middle is empty
-    ring = Ring(Item(tmp_path / "beech.mtlx"))
-    qtbot.addWidget(ring)
-    image = ring._picture.toImage()
-    assert image.pixelColor(22, 22).alpha() == 0 and image.pixelColor(15, 22).alpha() > 100
+    window = Window(FilesHost(), memory)
+    qtbot.addWidget(window)
+    # one that waits shows the bake before, and one without a bake a page, whose middle is empty
+    (tmp_path / "beech.mtlx").write_text("<materialx/>")
+    window.queue.add([tmp_path / "beech.mtlx"])
+    page = window.welcome.shelf
+    drawn = page.list.grab().toImage()
+    colours = {}
+    for row, entry in enumerate(page.list.entries.all):
+        middle = page.list.visualRect(page.list.entries.index(row)).topLeft() + QPoint(56, 56)
+        colours[entry.name] = drawn.pixelColor(middle).name()
+    assert (colours["oak"], colours["ash"]) == ("#00ff00", "#ffff00")
+    assert colours["beech"] not in ("#00ff00", "#ffff00", "#ff0000")
+    window.panel.shutdown()

@@ -118,6 +118,10 @@ class BakeHistory:
         if label != version.label:
             self._do(lambda history: history.rename(version, label))
 
+    def write_note(self, version: Version, text: str) -> None:
+        if text.strip() != version.note:
+            self._do(lambda history: history.write_note(version, text))
+
     def pin(self, version: Version, is_pinned: bool) -> None:
         self._do(lambda history: history.pin(version, is_pinned))
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QModelIndex, QSettings, Qt
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.hosts.file_host import FilesHost
@@ -15,12 +15,13 @@ from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.cards import welcome
 from verdigris.ui.memory import Memory
-from verdigris.ui.queue.bake_queue import BakeQueue
+from verdigris.ui.shelf.bake_queue import BakeQueue
 from verdigris.ui.window import Window
 
 from ...core.bundle.bundles import lively_parameters
 from ..conftest import CLAY
 from ..fake_session import FakeClient
+from .choosing import choose
 
 ERRORS = {
     "samples": {"log_mae": 0.001, "smape": 0.02, "relative_l1": 0.02, "bias": 0.0},
@@ -78,11 +79,13 @@ def baked(window):
     tell(window, "started", step=0, steps=100, resolution=16)
     tell(window, "phase", name="training")
     tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)
-    rows = list(window.queue_box.rows)
+    # what is chosen stays while a bake goes on
+    page = window.panel.pages.shelf
+    choose(page, 0)
+    buttons = page.details.buttons
     tell(window, "step", step=60, steps=100, loss=0.1, seconds=1.0)
     assert window.queue.current.share == 0.6
-    # a focused button stays while a bake goes on
-    assert window.queue_box.rows == rows
+    assert page.list.chosen == page.list.entries.all[:1] and page.details.buttons is buttons
     Path(start.folder).mkdir(exist_ok=True)
     bundle = Path(start.folder) / f"{start.name}.vdg"
     write_bundle(bundle, lively_parameters(), Contents(name=start.name, errors=ERRORS))
@@ -91,11 +94,24 @@ def baked(window):
     tell(window, "state", state="done")
 
 
+def names(page):
+    return [each.name for each in page.list.entries.all]
+
+
+def drag(page, row, to):
+    """Drags an entry to another place. Returns the names then."""
+    entries = page.list.entries
+    data = entries.mimeData([entries.index(row)])
+    move = Qt.DropAction.MoveAction
+    assert not entries.dropMimeData(data, move, to, 0, QModelIndex())
+    return names(page)[:3]
+
+
 def test_the_welcome_page_has_recent_files_and_bakes_an_example_with_one_click(
     qtbot, make_window, tmp_path, monkeypatch
 ):
     window = make_window()
-    assert window.welcome.isVisible() and not window.welcome.recent_title.isVisible()
+    assert window.welcome.isVisible() and not window.welcome.shelf_title.isVisible()
     assert [*window.welcome.examples] == [*welcome.EXAMPLES]
     copper = window.welcome.examples["copper_tray"]
     # each example has a picture of its own, and a name that is read out
@@ -111,8 +127,10 @@ def test_the_welcome_page_has_recent_files_and_bakes_an_example_with_one_click(
     assert isinstance(window.client.sent[-1], commands.Start)
     # the next window knows the file
     again = make_window()
-    (recent,) = again.welcome.recent
-    recent.click()
+    page = again.welcome.shelf
+    (recent,) = page.list.entries.all
+    assert (recent.name, recent.state) == ("copper_tray", "Opened before")
+    page.list.activated.emit(page.list.entries.index(0))
     assert again.windowTitle() == "copper_tray.mtlx - Verdigris"
     assert not [each for each in again.client.sent if isinstance(each, commands.Start)]
 
@@ -125,24 +143,32 @@ def test_a_folder_is_baked_in_the_order_of_the_queue_with_a_report_at_the_end(
     documents(folder, "ash", "brick", "clay")
     documents(folder / "old.versions", "not_this")
     window.add_to_queue([folder])
-    queue, box = window.queue, window.queue_box
-    assert window.dock.isVisible()
-    assert [row.item.name for row in box.rows] == ["ash", "brick", "clay"]
-    box.rows[2].buttons["up"].click()
-    assert [row.item.name for row in box.rows] == ["ash", "clay", "brick"]
-    assert not box.report.isVisible()
-    box.run.click()
+    queue, page = window.queue, window.welcome.shelf
+    assert page.list.isVisible() and names(page) == ["ash", "brick", "clay"]
+    choose(page, 2)
+    page.details.buttons["up"].click()
+    assert names(page) == ["ash", "clay", "brick"] and page.list.chosen[0].name == "clay"
+    # dragged in front of the first, and to the end
+    assert drag(page, 1, 0) == ["clay", "ash", "brick"]
+    assert drag(page, 0, 3) == ["ash", "brick", "clay"]
+    assert drag(page, 2, 1) == ["ash", "clay", "brick"]
+    assert not page.report.isVisible()
+    page.run.click()
+    page = window.panel.pages.shelf
+    assert window.panel.isVisible() and page.list.isVisible()
     # the first cannot be baked, which does not stop the others
     opened(window, problem="it has no surface")
     assert (queue.items[0].state, queue.items[0].text) == ("failed", "it has no surface")
     opened(window)
     baked(window)
-    # a row in the panel stays
-    assert not box.rows[2].buttons["cross"].isEnabled()
+    # what is in the panel stays
+    choose(page, 2)
+    assert not page.details.buttons["delete"].isEnabled()
+    assert drag(page, 2, 0) == ["ash", "clay", "brick"]
     opened(window)
     baked(window)
     assert [each.state for each in queue.items] == ["failed", "baked", "baked"]
-    assert not queue.is_running and box.report.isVisible()
+    assert not queue.is_running and page.report.isVisible()
     report = queue.report.read_text()
     assert queue.report == folder / "neural" / "queue_report.html"
     assert [name for name in ("ash", "clay", "brick") if f">{name}<" in report] == [
@@ -156,21 +182,31 @@ def test_a_folder_is_baked_in_the_order_of_the_queue_with_a_report_at_the_end(
 def test_a_cancelled_bake_stops_the_queue_and_what_waits_stays(make_window, tmp_path):
     window = make_window()
     window.add_to_queue(documents(tmp_path / "set", "ash", "brick"))
-    queue, box = window.queue, window.queue_box
-    box.run.click()
+    queue, page = window.queue, window.panel.pages.shelf
+    queue.start()
     opened(window)
     window.panel.model.cancel()
     tell(window, "state", state="idle")
     assert [each.state for each in queue.items] == ["stopped", "waiting"]
-    assert not queue.is_running and box.run.isEnabled()
-    box.rows[1].buttons["cross"].click()
-    assert len(box.rows) == 1 and not box.run.isEnabled()
+    assert not queue.is_running and page.run.isVisible()
+    choose(page, 1)
+    page.details.buttons["delete"].click()
+    assert names(page)[:1] == ["ash"] and not page.run.isVisible()
+    assert page.undo_text.text() == "brick was removed from the list."
+    page.undo.click()
+    assert names(page)[:2] == ["ash", "brick"] and page.run.isVisible()
+    assert not page.undo_row.isVisible()
+    # what was stopped waits again, at the end
+    choose(page, 0)
+    page.details.buttons["again"].click()
+    assert [each.state for each in queue.items] == ["waiting", "waiting"]
+    assert names(page)[:2] == ["brick", "ash"]
 
 
 def test_closing_with_what_there_is_starts_no_other_bake(make_window, tmp_path):
     window = make_window()
     window.add_to_queue(documents(tmp_path / "set", "ash", "brick"))
-    window.queue_box.run.click()
+    window.queue.start()
     opened(window)
     tell(window, "state", state="training")
     tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)

@@ -68,6 +68,11 @@ class BakeQueue:
         """The item in the panel."""
         return next((each for each in self.items if each.state in (OPENING, BAKING)), None)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something waits or is baked."""
+        return any(each.state not in _ENDED for each in self.items)
+
     def add(self, paths: Iterable[Path]) -> None:
         """Adds documents, and all documents in folders."""
         known = {each.path for each in self.items if each.state not in _ENDED}
@@ -75,19 +80,44 @@ class BakeQueue:
         self.items += [Item(path) for path in dict.fromkeys(found)]
         self.changed.emit()
 
+    def move_before(self, item: Item, other: Item | None) -> None:
+        """Moves a waiting item in front of another one that waits; None: to the end."""
+        if item is other or item.state != WAITING or (other and other.state != WAITING):
+            return
+        self.items.remove(item)
+        at = self.items.index(other) if other is not None else len(self.items)
+        self.items.insert(at, item)
+        self.changed.emit()
+
     def move(self, item: Item, by: int) -> None:
         """Moves a waiting item up or down among those that wait."""
-        at = self.items.index(item)
-        to = at + by
-        if 0 <= to < len(self.items) and self.items[to].state == item.state == WAITING:
-            self.items[at], self.items[to] = self.items[to], self.items[at]
+        waiting = [each for each in self.items if each.state == WAITING]
+        to = waiting.index(item) + by if item in waiting else -1
+        if 0 <= to < len(waiting):
+            after = [each for each in waiting if each is not item]
+            self.move_before(item, after[to] if to < len(after) else None)
+
+    def retry(self, item: Item) -> None:
+        """Lets an item that has ended wait again."""
+        if item.state in _ENDED:
+            item.state, item.text, item.share = WAITING, "", 0.0
+            self.items.remove(item)
+            self.items.append(item)
             self.changed.emit()
 
-    def remove(self, item: Item) -> None:
-        """Takes an item out, unless it is in the panel."""
-        if item is not self.current:
-            self.items.remove(item)
+    def remove(self, item: Item) -> Callable[[], None]:
+        """Takes an item out, unless it is in the panel. Returns what brings it back."""
+        if item is self.current or item not in self.items:
+            return lambda: None
+        at = self.items.index(item)
+        self.items.remove(item)
+        self.changed.emit()
+
+        def put_back() -> None:
+            self.items.insert(min(at, len(self.items)), item)
             self.changed.emit()
+
+        return put_back
 
     def start(self) -> None:
         if not self.is_running and not self._model.link.is_busy:

@@ -1,1 +1,0 @@
-"""The queue: several documents, baked one after the other."""

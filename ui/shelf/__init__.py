@@ -1,0 +1,1 @@
+"""The shelf: what waits to be baked, what was baked, and what was open."""
