@@ -32,6 +32,8 @@ _ALL_JOBS = Source("material/use_material"), "useMaterial"
 _POINTS = Source("material/use_points"), "usePoints"
 _OF_POINTS = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gResult")
 _OF_JOBS = (*_OF_POINTS, "gPixel", "gImportanceSums", "gDirectionSums", "gLit", "gSamples")
+# The global variables of kernels and of generated code, which those of a shader file must not be.
+KERNEL_VARIABLES = (*_OF_JOBS, "gUse", "gDraw", "gLight", "gMeshPoints", "gLiveValues")
 _WRITTEN = ("gResult", "gLit", "gSamples")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
 # Number of quantiles for the density of a live input's values, with both ends.
@@ -222,6 +224,11 @@ def compile_material(material: DeviceMaterial) -> slangpy.ComputeKernel:
     """The kernel for all jobs, from the cache or compiled now. Call it first if you need more than
     points: the smaller kernel is then not compiled."""
     return material.kernel(*_ALL_JOBS)
+
+
+def compile_points(material: DeviceMaterial) -> slangpy.ComputeKernel:
+    """The smaller kernel, for points only."""
+    return material.kernel(*_POINTS)
 
 
 def use_material(

@@ -12,7 +12,7 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import Part
+from verdigris.core.material.analyse.features import DROPPED, Part
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -146,8 +146,11 @@ def describe_teacher(teacher: Teacher) -> MaterialReport:
 
 
 def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
-    """The report with facts that only decoded images tell."""
-    return replace(report, parts=(*report.parts, *non_finite(teacher.non_finite_texels)))
+    """The report with facts that only decoded images and evaluations tell."""
+    found = non_finite(teacher.non_finite_texels)
+    if teacher.trial.fault:
+        found = [*found, Part("some responses", DROPPED, f"{teacher.trial.fault}: they count as 0")]
+    return replace(report, parts=(*report.parts, *found))
 
 
 def _probed(

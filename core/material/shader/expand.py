@@ -70,7 +70,7 @@ def expand_shader(
 ) -> ShaderText:
     """Reads a shader file. Raises DocumentError for files that are missing, refused or too
     large."""
-    reader = _Reader(search, _defines(defines or {}, path))
+    reader = _Reader(search, _defines(defines or {}, path), str(path))
     text = reader.module(path.resolve(), str(path))
     digest = hashlib.sha256("\0".join([text, *reader.modules.values()]).encode()).hexdigest()[:24]
     modules = tuple(
@@ -92,8 +92,9 @@ def _defines(defines: Mapping[str, str], path: Path) -> str:
 
 
 class _Reader:
-    def __init__(self, search: SearchPath, defines: str) -> None:
+    def __init__(self, search: SearchPath, defines: str, shown: str) -> None:
         self._search = search
+        self._shown = shown
         self._defines = defines
         self._size = 0
         self.files: dict[Path, None] = {}
@@ -135,7 +136,7 @@ class _Reader:
         self._size += len(found)
         if self._size > _MOST_EXPANDED:
             raise DocumentError(
-                f"{shown}: with its includes the shader has more than {_MOST_EXPANDED >> 20} MB: "
+                f"{self._shown}: has more than {_MOST_EXPANDED >> 20} MB with its includes: "
                 "include less"
             )
         return f"#ifndef {guard}\n#define {guard}\n{found}\n#endif\n" if guard else found
@@ -165,7 +166,9 @@ class _Reader:
             if _GUARD.match(blanked(_read(file, name))) or "#pragma once" in _read(file, name):
                 return ""
             ring = " -> ".join(each.name for each in (*self._open, file))
-            raise DocumentError(f"{where}: files include each other: {ring}: remove an include")
+            raise DocumentError(
+                f"{self._shown}: {where}: files include each other: {ring}: remove an include"
+            )
         return f"\n{self._file(file, name)}"
 
     def _imported(self, found: re.Match[str], path: Path, where: str) -> str:
@@ -232,6 +235,8 @@ def _without_strings(text: str, plain: str) -> str:
 def _with_levels(text: str) -> str:
     """The text with explicit levels where images are sampled: a point has no neighbours from which
     a level follows."""
+    if "Sample" not in text:
+        return text
     plain = blanked(text)
     parts, end = [], 0
     for call in _SAMPLE.finditer(plain):

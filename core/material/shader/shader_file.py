@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.json_fields import Fields, read_json_file
 from verdigris.core.base.text import with_plain_letters
+from verdigris.core.material.evaluator import KERNEL_VARIABLES
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
 from verdigris.core.material.shader.declarations import Declaration, Declarations, read_declarations
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
@@ -202,6 +203,10 @@ def _parameter(
     shown: str, reflected: Mapping[str, str], declarations: Declarations, named: Fields | None
 ) -> Parameter:
     name, block = reflected["name"], reflected["block"]
+    if (block or name) in KERNEL_VARIABLES:
+        raise DocumentError(
+            f"{shown}: {block or name!r} is also a variable of the kernels: rename it"
+        )
     declared = declarations.find(name, block) or Declaration(name, reflected["type"])
     given = {
         key: declared.attributes[attribute]

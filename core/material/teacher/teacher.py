@@ -19,6 +19,7 @@ from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, 
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.shader.trial_result import ShaderTrial, try_shader
 from verdigris.core.material.teacher.probe import live_knots
 from verdigris.core.material.teacher.textures import TexturePool
 
@@ -62,6 +63,7 @@ class Teacher(DeviceMaterial):
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
+        self.trial = self._tried()
         # imported modules are loaded before those that import them
         studio = tuple(Source(*each) for each in self.generated.modules)
         self._sources = (*studio, self.source)
@@ -73,6 +75,20 @@ class Teacher(DeviceMaterial):
                 self._bound = self._pool.bind(self.generated.textures)
         except MissingTextureError as first:
             raise _error_of_all(document, self.material, first) from None
+
+    def _tried(self) -> ShaderTrial:
+        """The trial of a shader file, once for the same code and values."""
+        if not self.generated.is_shader_file:
+            return ShaderTrial()
+        key = ShaderTrial, self.generated.digest, self.generated.uniforms
+        if key not in self.device.memo:
+            document = self.document
+            live = [str(each.wanted) for each in self.live_inputs]
+            self.device.memo[key] = try_shader(
+                document.text, document.name, self.material.path, document.search, live, self.device
+            )
+        found: ShaderTrial = self.device.memo[key]
+        return found
 
     @property
     def non_finite_texels(self) -> Mapping[Path, int]:

@@ -6,13 +6,17 @@ import json
 import os
 import sys
 from contextlib import suppress
-from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.live_inputs.live_input import parse_wanted
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.trial.evaluate import RawTeacher, evaluate
 from verdigris.core.material.trial.reflect import reflect
 
-MOST_BYTES = 16 << 30
+# Memory of a shader on a software device, whose compiler and arrays may take all of the machine.
+MOST_BYTES = 4 << 30
 
 
 def main() -> None:
@@ -20,7 +24,6 @@ def main() -> None:
     with suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # what the compiler and the driver print must not get into the answers
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -33,6 +36,18 @@ def main() -> None:
         _say(answers, found)
 
 
+def _limit_memory() -> None:
+    """Limits the address space. The driver of a GPU takes hundreds of gigabytes of it."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        limits = resource.getrlimit(resource.RLIMIT_AS)
+        if limits[0] == resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + MOST_BYTES
+            resource.setrlimit(resource.RLIMIT_AS, (most, limits[1]))
+
+
 def _say(answers: IO[str], found: dict[str, Any]) -> None:
     answers.write(json.dumps(found) + "\n")
     answers.flush()
@@ -42,9 +57,20 @@ def _answer(asked: dict[str, Any], answers: IO[str]) -> dict[str, Any]:
     from verdigris.core.base.device import open_device
 
     device = open_device(asked.get("device"))
-    enter = partial(lambda phase: _say(answers, {"phase": phase}))
+    if device.is_software:
+        _limit_memory()
+
+    def enter(phase: str) -> None:
+        _say(answers, {"phase": phase})
+
     enter("compile")
-    return reflect(device, asked["name"], asked["modules"], asked["functions"])
+    if asked["ask"] == "reflect":
+        return reflect(device, asked["name"], asked["modules"], asked["functions"])
+    search, confined = asked["search"], asked["confined"]
+    document = parse_document(asked["text"], search, asked["name"], confined)
+    material = document.require_material(asked["material"])
+    live = [parse_wanted(each) for each in asked["live"]]
+    return evaluate(RawTeacher(document, material, device, live=live), enter)
 
 
 if __name__ == "__main__":
