@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -23,9 +24,10 @@ from verdigris.core.worker.protocol.commands import Start
 from . import programs
 from .adapter import BlenderHost
 from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob
+from .changes import baked_version, compare, redraw
 from .scene.dropped_nodes import bake_to_images
 from .scene.live_inputs import toggle
-from .scene.materials import folder_for_images, live_offers, nodes_for_images
+from .scene.materials import folder_for_images, live_offers, nodes_for_images, require_material
 from .scene.meshes import require_object
 from .scene.results import swap_look
 from .scene.rungs import attach_rungs
@@ -77,6 +79,10 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
     bl_idname = "verdigris.bake"
     bl_label = "Bake"
 
+    is_again: bpy.props.BoolProperty(
+        name="Again", description="With the preset of the bake before", options={"SKIP_SAVE"}
+    )
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         job = _Running.job
@@ -104,7 +110,7 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         self._job.tick()
-        _redraw(context)
+        redraw()
         if self._job.state == RUNNING:
             return {"PASS_THROUGH"}
         self._remove_timer(context)
@@ -130,7 +136,10 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         for note in (*document.notes, *(painted.notes if painted else ())):
             self.report({"INFO"}, note)
         use_own_worker()
-        start = Start(str(folder), name, settings.request)
+        request, version = settings.request, baked_version(shown_material(context))
+        if self.is_again and version is not None and version.preset:
+            request = replace(request, preset=version.preset)
+        start = Start(str(folder), name, request)
         with naming_the_button():
             self._job = _Running.job = BakeJob(document, painted, start)
 
@@ -148,7 +157,9 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         try:
             host = BlenderHost()
             # it may have been renamed meanwhile
-            host.attach(_with_identity(host, self._identity, self._material), result)
+            baked = _with_identity(host, self._identity, self._material)
+            host.attach(baked, result)
+            compare(require_material(baked.key))
         except VerdigrisError as failure:
             self.report(
                 {"WARNING"},
@@ -175,6 +186,26 @@ class VERDIGRIS_OT_cancel(bpy.types.Operator):
         if job is not None:
             job.cancel()
         return {"FINISHED"}
+
+
+class VERDIGRIS_OT_compare(Reporting, bpy.types.Operator):
+    """Compare the material with its bake"""
+
+    bl_idname = "verdigris.compare"
+    bl_label = "Compare with the Bake"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_material(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(lambda: self._compare(shown_material(context)))
+
+    def _compare(self, material: bpy.types.Material) -> None:
+        changed = compare(material)
+        why = f"Changed since the bake: {', '.join(changed)}" if changed else "Not changed"
+        self.report({"WARNING" if changed else "INFO"}, why)
+        redraw()
 
 
 class VERDIGRIS_OT_finish(bpy.types.Operator):
@@ -352,10 +383,3 @@ def bake_folder(text: str, scene: Path | None, name: str = "") -> Path:
 
 def _with_identity(host: BlenderHost, identity: str, before: HostMaterial) -> HostMaterial:
     return next((each for each in host.materials() if host.identity(each) == identity), before)
-
-
-def _redraw(context: bpy.types.Context) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in ("VIEW_3D", "PROPERTIES"):
-                area.tag_redraw()

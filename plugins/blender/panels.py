@@ -11,6 +11,7 @@ import bpy
 from verdigris.core.baking.bake_request import BakeRequest
 
 from .bake_job import FAILED, RUNNING
+from .changes import changes_of
 from .operators import BESIDE_SCENE, running_job, shown_material
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers, nodes_for_images
@@ -123,7 +124,16 @@ class _Panel:
     def _draw_result(self, material: bpy.types.Material) -> None:
         result = find_result(material)
         if result:
-            self.layout.label(text=result, icon="CHECKMARK")
+            row = self.layout.row(align=True)
+            row.label(text=result, icon="CHECKMARK")
+            row.operator("verdigris.compare", text="", icon="FILE_REFRESH")
+        changed = changes_of(material)
+        if changed:
+            box = self.layout.box()
+            box.alert = True
+            for line in wrapped(f"Changed since the bake: {', '.join(changed)}"):
+                box.label(text=line, icon="ERROR")
+            box.operator("verdigris.bake", text="Bake Again").is_again = True
         if result or find_look(material) or material.get("verdigris_made_for"):
             self.layout.operator("verdigris.swap_look", icon="SHADING_TEXTURE")
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import bpy
 
 from . import operators, panels, trouble, worker_setup
+from .changes import register_changes, unregister_changes
 from .scene.results import VerdigrisUSDHook, register_saving, unregister_saving
 
 CLASSES = (
     panels.VerdigrisSettings,
     operators.VERDIGRIS_OT_bake,
     operators.VERDIGRIS_OT_cancel,
+    operators.VERDIGRIS_OT_compare,
     operators.VERDIGRIS_OT_finish,
     operators.VERDIGRIS_OT_paint,
     operators.VERDIGRIS_OT_live_input,
@@ -35,6 +37,7 @@ def register() -> None:
     for each in CLASSES:
         bpy.utils.register_class(each)
     register_saving()
+    register_changes()
     bpy.types.Scene.verdigris = bpy.props.PointerProperty(type=panels.VerdigrisSettings)
 
 
@@ -42,6 +45,7 @@ def unregister() -> None:
     job = operators.running_job()
     if job is not None:
         job.cancel()
+    unregister_changes()
     unregister_saving()
     del bpy.types.Scene.verdigris
     for each in reversed(CLASSES):

@@ -20,9 +20,9 @@ from verdigris.core.base.process.worker_environment import (
 )
 from verdigris.core.hosts.guarded_host import LOG
 from verdigris.core.hosts.host import log_beside
+from verdigris.core.hosts.result_folders import result_folder
 from verdigris.core.hosts.troubles import PAGE, with_entry
 
-BATCH_FOLDER = "verdigris"
 Arguments = ParamSpec("Arguments")
 
 
@@ -42,7 +42,7 @@ def batch_of(scene: Path | None) -> tuple[Path, list[str]]:
     """The summary of a batch bake of a saved scene, and the arguments of its program."""
     if scene is None:
         raise HostError("the scene is not saved: save it first, as the batch reads the file")
-    out = scene.parent / BATCH_FOLDER
+    out = result_folder(scene)
     summary = out / f"{scene.stem}.json"
     return summary, [str(scene), "--out", str(out), "--summary", str(summary)]
 

@@ -23,7 +23,7 @@ def test_the_output_of_a_batch_is_in_a_log_beside_its_summary(tmp_path):
     scene = tmp_path / "shot.ma"
     # this Python is not that of Maya, which the log has to say
     summary = programs.start_batch(lambda: Path(sys.executable), scene)
-    log = tmp_path / "verdigris" / "shot.log"
+    log = tmp_path / "neural" / "shot.log"
     assert summary == log.with_suffix(".json")
     assert f"batch: {sys.executable} is not mayapy" in last_line(log)
     assert str(log) in programs.describe_batch(summary)
@@ -46,14 +46,14 @@ def test_no_console_is_opened(monkeypatch, tmp_path):
     assert options["stdin"] == subprocess.DEVNULL
 
 
-@pytest.mark.parametrize("blocked", ["verdigris", "verdigris/shot.log"])
+@pytest.mark.parametrize("blocked", ["neural", "neural/shot.log"])
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, blocked):
     # a file in the place of a folder, and a folder in that of a file
-    if blocked == "verdigris":
+    if blocked == "neural":
         (tmp_path / blocked).write_text("")
     else:
         (tmp_path / blocked).mkdir(parents=True)
-    with pytest.raises(HostError, match=r"verdigris.shot\.log: cannot be written \(.*\): choose"):
+    with pytest.raises(HostError, match=r"neural.shot\.log: cannot be written \(.*\): choose"):
         programs.start_batch(lambda: Path(sys.executable), tmp_path / "shot.ma")
 
 

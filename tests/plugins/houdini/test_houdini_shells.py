@@ -75,7 +75,7 @@ def test_the_batch_tool_starts_a_hython(houdini, monkeypatch, tmp_path):
     actions.batch()
     ((program, launcher, *arguments),) = started
     assert (program, Path(launcher)) == (str(hython), LAUNCHERS / "batch.py")
-    assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
+    assert arguments[-1] == str(tmp_path / "neural" / "shot.json")
 
 
 def test_the_help_tool_names_the_manual_and_starts_a_selftest(houdini, monkeypatch, tmp_path):

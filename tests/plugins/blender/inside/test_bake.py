@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.changes import baked_version, changes_of, compare
 from verdigris.plugins.blender.scene.live_inputs import toggle
 from verdigris.plugins.blender.scene.materials import live_offers
 from verdigris.plugins.blender.scene.results import find_look
 from verdigris.plugins.common.batch_bake import main
 
-from .conftest import feed, new_image, new_material
+from .conftest import feed, new_image, new_material, shader_of
 
 PLUGIN = Path(__file__).resolve().parents[4] / "plugins" / "blender"
 # Training ends early: whether it converges is tested elsewhere.
@@ -100,6 +101,28 @@ def test_the_result_and_its_baked_look_are_in_the_file(baked):
     images = [node.image for node in made.node_tree.nodes if node.type == "TEX_IMAGE"]
     assert len(images) >= 4
     assert all(image.has_data or image.size[0] for image in images)
+
+
+def test_a_change_since_the_bake_is_seen_and_batch_bakes_by_the_same_rule(baked):
+    scene, _ = baked
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    BlenderHost().open_scene(scene)
+    (rust,) = (each for each in bpy.data.materials if each.name == "rusty metal")
+    assert baked_version(rust).preset == "draft"
+    assert compare(rust) == ()
+    shader_of(rust).inputs["Metallic"].default_value = 0.75
+    assert compare(rust) == changes_of(rust) == ("the material has changed",)
+    shader_of(rust).inputs["Metallic"].default_value = 0.5
+    file = scene.parent / "textures" / "rust.png"
+    kept = file.read_bytes()
+    try:
+        image = bpy.data.images.load(str(file), check_existing=True)
+        image.pixels[0] = 0.125
+        image.save()
+        assert [each.partition(" ")[0] for each in compare(rust)] == ["rust.png"]
+    finally:
+        file.write_bytes(kept)
+    assert compare(rust) == ()
 
 
 def test_materials_are_listed_and_a_missing_scene_is_an_error(baked, tmp_path, capsys):

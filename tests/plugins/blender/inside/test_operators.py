@@ -1,5 +1,6 @@
 """The add-on's operators and panels, registered in a real Blender. The worker is scripted."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import verdigris.plugins.blender as addon
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol.commands import Start
-from verdigris.plugins.blender import bake_job, operators, panels
+from verdigris.plugins.blender import bake_job, changes, operators, panels
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.bake_job import BakeJob
 
@@ -35,8 +36,6 @@ def worker(monkeypatch, tmp_path):
 
 
 def commands(tmp_path):
-    import json
-
     lines = (tmp_path / "commands.jsonl").read_text().splitlines()
     return {each["command"]: each for each in map(json.loads, lines)}
 
@@ -46,11 +45,11 @@ def test_a_bake_is_noted_at_its_material(harness, tmp_path, worker):
     bpy.context.scene.verdigris.preset = "draft"
     assert bpy.ops.verdigris.bake() == {"FINISHED"}
     host = BlenderHost()
-    assert host.attached(host.materials()[0]) == tmp_path / "verdigris" / "copper.vdg"
+    assert host.attached(host.materials()[0]) == tmp_path / "neural" / "copper.vdg"
     sent = commands(tmp_path)
     assert sent["start"] == {
         "command": "start",
-        "folder": f"{tmp_path}/verdigris",
+        "folder": f"{tmp_path}/neural",
         "name": "copper",
         "preset": "draft",
         "viewport_textures": True,
@@ -132,7 +131,7 @@ def test_a_material_that_is_renamed_or_deleted_during_the_bake(harness, plane, t
         found = {each.name: BlenderHost().attached(each) for each in BlenderHost().materials()}
         assert bool(found.get("bronze")) == noted
     # nothing is lost: the result is on the disk, and the job names it
-    assert operators.running_job().log.result.bundle == tmp_path / "verdigris" / "bronze.vdg"
+    assert operators.running_job().log.result.bundle == tmp_path / "neural" / "bronze.vdg"
 
 
 def test_progress_is_shown_and_a_cancelled_bake_ends_its_worker(harness, tmp_path):
@@ -182,7 +181,7 @@ def test_the_panels_draw_in_every_state(harness, tmp_path, worker, monkeypatch):
                     assert hasattr(*values)
                 icons = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
                 assert options.get("icon", "NONE") in icons
-                return Layout() if name in ("box", "row", "column") else None
+                return Layout() if name in ("box", "row", "column", "operator") else None
 
             return call
 
@@ -202,6 +201,26 @@ def test_the_panels_draw_in_every_state(harness, tmp_path, worker, monkeypatch):
     bpy.data.materials["copper"]["verdigris_bundle"] = "/out/copper.vdg"
     Panel().draw(bpy.context)
     assert any("/out/copper.vdg" in str(each) for each in drawn)
+    assert "Bake Again" not in str(drawn)
+    monkeypatch.setattr(panels, "changes_of", lambda _: ("the material has changed",))
+    Panel().draw(bpy.context)
+    assert "Changed since the bake: the material has" in str(drawn) and "Bake Again" in str(drawn)
+
+
+def test_bake_again_has_the_preset_of_the_bake_before(harness, tmp_path, worker):
+    """And what was baked again is compared with the result, which here has no digests."""
+    worker("bakes")
+    bundle = tmp_path / "copper.vdg"
+    bundle.mkdir()
+    (bundle / "manifest.json").write_text(json.dumps({"source": {"preset": "final"}}))
+    copper = bpy.data.materials["copper"]
+    copper["verdigris_bundle"] = str(bundle)
+    assert changes.baked_version(copper).preset == "final"
+    bpy.context.scene.verdigris.preset = "draft"
+    assert bpy.ops.verdigris.compare() == {"FINISHED"}
+    assert bpy.ops.verdigris.bake(is_again=True) == {"FINISHED"}
+    assert commands(tmp_path)["start"]["preset"] == "final"
+    assert changes.changes_of(copper) == ()
 
 
 def test_a_material_that_cannot_be_read_has_a_way_around(harness):
@@ -249,9 +268,9 @@ def test_a_launcher_is_started_in_this_blender(harness, tmp_path, monkeypatch):
     assert Path(scene) == tmp_path / "scene.blend"
     assert rest == [
         "--out",
-        str(tmp_path / "verdigris"),
+        str(tmp_path / "neural"),
         "--summary",
-        str(tmp_path / "verdigris" / "scene.json"),
+        str(tmp_path / "neural" / "scene.json"),
     ]
 
 
