@@ -21,7 +21,7 @@ import numpy as np
 from cube_map import CubeMap, directions_of_texels, solid_angles
 from numpy.typing import NDArray
 
-from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
+from verdigris.core.baking.measure.sky import SUN, sky, views_of
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.lighting.named_environments import sky_radiance
@@ -43,7 +43,7 @@ Floats = NDArray[np.floating]
 SAMPLES = (16, 32, 64)
 CUBE_WIDTH, IRRADIANCE_WIDTH = 128, 16
 PICTURE_WIDTH, PICTURE_SAMPLES = 96, 1024
-PLACE_SAMPLES = 2048
+PLACES, PLACE_SAMPLES = 300, 2048
 _SEED = 51
 
 
@@ -129,7 +129,7 @@ def grey_sky(directions: Floats) -> Floats:
 
 
 def median_errors(parameters: Parameters, proxies: Proxies, above: Sky) -> Iterator[float]:
-    uv, wo, rotations = views_of(FULL_PLAN)
+    uv, wo, rotations = views_of(np.random.default_rng(_SEED), PLACES)
     surfaces = Surfaces(parameters, proxies, uv, np.zeros(len(uv)), wo)
     environment = Turned(above, rotations)
     random = np.random.default_rng(_SEED)

@@ -42,7 +42,13 @@ def _guess_split(spec, _materials, head, _effort):
 def _little_at_first():
     view, little = sphere_to_compare(size=16), Effort(surfaces=24, directions=12, steps=3)
     return FinishEffort(
-        little, fit_split.SMALL, 1 << 10, view, sky.SkyPlan(16, 64, 1), SMALL_PREVIEW, 1 << 11
+        little,
+        fit_split.SMALL,
+        1 << 10,
+        view,
+        sky.SkyPlan(16, 32, 64, 8, 1),
+        SMALL_PREVIEW,
+        1 << 11,
     )
 
 
@@ -60,7 +66,7 @@ SMALL_ENDINGS = (
     (time_limit, "_CALIBRATION_SECONDS", 0.1),
     (run, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
     (heads, "final_samples", lambda _device: 1 << 11),
-    (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),
+    (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 32, 64, 8, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
     (heads, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel

@@ -23,7 +23,7 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.measure.sky import measure_sky, prepare_sky
+from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
@@ -83,7 +83,6 @@ def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Ite
         jobs += (
             load_flip,
             lambda: picture_of(teacher, sphere_to_compare()),
-            lambda: prepare_sky(teacher, settings.resolution),
             lambda: reference_picture(teacher, preview_plan(teacher.device, settings)),
         )
     # shaders with cooperative vectors depend on the trained numbers

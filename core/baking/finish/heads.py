@@ -83,7 +83,7 @@ def first_effort() -> FinishEffort:
         SplitEffort(surfaces=512, steps=160),
         1 << 12,
         sphere_to_compare(_FIRST_SPHERE),
-        SkyPlan(places=48, directions=512, texel_places=4),
+        SkyPlan(48, 128, 512, 16, texel_places=4),
         _FIRST_PREVIEW,
         _PROXY_EVALUATIONS[0],
     )

@@ -2,33 +2,44 @@
 
 The surface is turned at random under a sky with a sun, and seen from random directions. Samples and
 pictures do not show a loss of light: it is in highlights, and in the sum of many small errors.
+Directions follow the student's lobes, so that few show the light of a place: many places make the
+sum of all light certain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from verdigris.core.baking.measure.measure import once
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.bundle.proxies.lobes import (
+    LearnedFrames,
+    draw_lights,
+    learned_frames,
+    light_counts,
+)
+from verdigris.core.bundle.proxies.quadrature import find_shares
 from verdigris.core.lighting.named_environments import sky_luminance
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.latents.texels import footprint_width
-from verdigris.core.pictures.compare.metrics import SkyMetrics, measure_light
+from verdigris.core.pictures.compare.metrics import SkyMetrics, light_bias, measure_light
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.student import Student
 
 
 # Least cosine of the viewer, who hardly sees flatter surfaces.
 LEAST_COSINE = 0.15
 _SEED = 49
+_PLACES_FOR_SHARES = 256
+# Evaluations at once: buffers of some ten megabytes.
+_AT_ONCE = 1 << 18
 SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
 
 
@@ -37,16 +48,20 @@ class SkyPlan:
     """The size of the measurement."""
 
     places: int
-    """Random places, each with its own viewer and rotation of the sky."""
+    """Random places whose errors count, each with its own viewer and rotation of the sky."""
     directions: int
     """Directions to the sky from each place."""
+    more_places: int
+    """Further places, for the sum of all light alone."""
+    more_directions: int
+    """Directions from each of them."""
     texel_places: int
     """Places of a texel that the response is averaged over, for each direction."""
 
 
-FULL_PLAN = SkyPlan(places=300, directions=4_096, texel_places=64)
-# docs/BENCHMARKS.md gives its noise.
-SOFTWARE_PLAN = SkyPlan(places=128, directions=1_024, texel_places=4)
+# docs/BENCHMARKS.md gives their noise.
+FULL_PLAN = SkyPlan(1_024, 256, 12_288, 24, texel_places=8)
+SOFTWARE_PLAN = SkyPlan(128, 256, 2_048, 16, texel_places=4)
 
 
 def plan_for(device: Device) -> SkyPlan:
@@ -56,74 +71,111 @@ def plan_for(device: Device) -> SkyPlan:
 
 @profiled("measure under the sky")
 def measure_sky(
-    teacher: DeviceMaterial, student: DeviceMaterial, resolution: int, plan: SkyPlan | None = None
+    teacher: DeviceMaterial,
+    student: Student | BundleMaterial,
+    resolution: int,
+    plan: SkyPlan | None = None,
 ) -> SkyMetrics:
     """Errors of the finest level, against the material's mean over one of its texels."""
     plan = plan or plan_for(teacher.device)
-    wanted = light_of_teacher(teacher, resolution, plan)
-    return measure_light(reflected_light(student, plan, Footprint()), wanted)
-
-
-def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> FloatArray:
-    """The light that a student's light is compared with, measured once."""
-    footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
-    key = ("sky", resolution, plan)
-    return once(teacher, key, lambda: reflected_light(teacher, plan, footprint))
-
-
-def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> FloatArray:
-    """Light (places, 3) towards the viewer of each place."""
-    response = material.response(*_evaluated(plan), footprint=footprint)
-    response = response.reshape(plan.places, plan.directions, 3)
-    light = np.einsum("pdc,pd->pc", response.astype(float), _radiance(plan, sky))
-    return np.asarray(2 * np.pi / plan.directions * light)
-
-
-def prepare_sky(teacher: DeviceMaterial, resolution: int) -> None:
-    """Computes the part that does not depend on the student."""
-    light_of_teacher(teacher, resolution, plan_for(teacher.device))
-
-
-@cache
-def _evaluated(plan: SkyPlan) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """uv, directions to the light and to the viewer of each evaluation."""
-    uv, wo, _ = views_of(plan)
-    return (
-        np.repeat(uv.astype(np.float32), plan.directions, axis=0),
-        np.tile(fibonacci_hemisphere(plan.directions).astype(np.float32), (plan.places, 1)),
-        np.repeat(wo.astype(np.float32), plan.directions, axis=0),
-    )
-
-
-@cache
-def _radiance(plan: SkyPlan, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Radiance of a sky in each direction of each place: the same for teacher and student."""
-    _, _, rotations = views_of(plan)
-    return of(np.einsum("pij,dj->pdi", rotations, fibonacci_hemisphere(plan.directions)))
-
-
-def views_of(plan: SkyPlan) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """uv, directions to the viewer, and rotations from the surface to the world. Every call gives
-    the same."""
     random = np.random.default_rng(_SEED)
-    uv = random.random((plan.places, 2))
-    cosine = random.uniform(LEAST_COSINE, 1, plan.places)
-    turn, sine = random.uniform(0, 2 * np.pi, plan.places), np.sqrt(1 - cosine**2)
+    lights = _Lights(student, random)
+    footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
+    light: list[tuple[FloatArray, FloatArray]] = []
+    for places, directions in (
+        (plan.places, plan.directions),
+        (plan.more_places, plan.more_directions),
+    ):
+        at_once = max(1, _AT_ONCE // directions)
+        parts = [
+            (
+                reflected_light(student, evaluated, Footprint()),
+                reflected_light(teacher, evaluated, footprint),
+            )
+            for start in range(0, places, at_once)
+            for evaluated in [lights.draw(min(at_once, places - start), directions)]
+        ]
+        first, second = (np.concatenate(each) for each in zip(*parts, strict=True))
+        light.append((first, second))
+    errors = measure_light(*light[0])
+    bias, deviation = light_bias(*(np.concatenate(each) for each in zip(*light, strict=True)))
+    return replace(errors, bias=bias, bias_deviation=deviation)
+
+
+class Evaluated(NamedTuple):
+    """Places under the sky, with directions that follow the response."""
+
+    uv: FloatArray
+    """[places, 2]"""
+    wo: FloatArray
+    """To the viewer, [places, 3]."""
+    wi: FloatArray
+    """To the light, [places, directions, 3]."""
+    light: FloatArray
+    """Radiance from there, divided by the density of the direction and by their number, [places,
+    directions]."""
+
+
+class _Lights:
+    """Draws places, and directions in proportion to what the student's lobes reflect."""
+
+    def __init__(self, student: Student | BundleMaterial, random: np.random.Generator) -> None:
+        found = student.in_numpy()
+        assert found is not None, "a trainer still changes the student"
+        self._parameters, self._random = found[0], random
+        uv = views_of(random, _PLACES_FOR_SHARES).uv
+        self._shares = find_shares(student.response, self._frames(uv), uv, random)
+
+    def draw(self, places: int, directions: int) -> Evaluated:
+        uv, wo, rotations = views_of(self._random, places)
+        shift = self._random.random((2, places), np.float32)
+        counts = light_counts(self._shares, directions)
+        wi, density = draw_lights(self._frames(uv), wo.T, counts, shift)
+        wi = np.moveaxis(wi, 0, -1)
+        radiance = sky(np.einsum("pij,pdj->pdi", rotations, wi)) / (density * density.shape[1])
+        return Evaluated(uv, wo, wi, radiance * (wi[..., 2] > 0))
+
+    def _frames(self, uv: FloatArray) -> LearnedFrames:
+        return learned_frames(self._parameters, uv, np.zeros(len(uv), np.float32))
+
+
+def reflected_light(
+    material: DeviceMaterial, evaluated: Evaluated, footprint: Footprint
+) -> FloatArray:
+    """Light [places, 3] towards the viewer of each place."""
+    uv, wo, wi, light = evaluated
+    count = wi.shape[1]
+    response = material.response(
+        np.repeat(uv, count, axis=0),
+        np.ascontiguousarray(wi.reshape(-1, 3), np.float32),
+        np.repeat(wo, count, axis=0),
+        footprint=footprint,
+    ).reshape(*wi.shape)
+    return np.asarray(np.einsum("pdc,pd->pc", response.astype(float), light))
+
+
+class Views(NamedTuple):
+    """Random places with their viewers."""
+
+    uv: FloatArray
+    """[N, 2]"""
+    wo: FloatArray
+    """To the viewer, [N, 3]."""
+    rotations: FloatArray
+    """From the surface to the world, [N, 3, 3]."""
+
+
+def views_of(random: np.random.Generator, places: int) -> Views:
+    uv = random.random((places, 2), np.float32)
+    cosine = random.uniform(LEAST_COSINE, 1, places)
+    turn, sine = random.uniform(0, 2 * np.pi, places), np.sqrt(1 - cosine**2)
     wo = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
-    return uv, wo, random_rotations(random, plan.places)
+    return Views(uv, wo.astype(np.float32), random_rotations(random, places))
 
 
 def sky(directions: FloatArray) -> FloatArray:
     """Grey radiance from unit vectors (..., 3) of the world, y up."""
     return sky_luminance(directions, SUN)
-
-
-def fibonacci_hemisphere(count: int) -> FloatArray:
-    """Unit vectors (count, 3) around z, each for an equal part of the hemisphere."""
-    index = np.arange(count)
-    cosine, turn = (index + 0.5) / count, np.pi * (3 - np.sqrt(5)) * index
-    sine = np.sqrt(1 - cosine**2)
-    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
 
 
 def random_rotations(random: np.random.Generator, count: int) -> FloatArray:

@@ -40,7 +40,7 @@ from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
+from verdigris.core.pictures.compare.verdict import DOUBT, MOST_DOTS, judge_bake
 from verdigris.core.progress import (
     PHASE_WORDS,
     Checkpointed,
@@ -164,7 +164,8 @@ def _print_result(
         verdict = judge_bake(samples, picture, sky, preset)
         if verdict:
             print(f"  {verdict.line}")
-        light = f", light {sky.bias:+.1%}" if sky else ""
+        is_certain = sky and abs(sky.bias) > DOUBT * sky.bias_deviation
+        light = f", light {sky.bias:+.1%}" if sky and is_certain else ""
         print(f"  sphere {picture.psnr:.1f} dB, visible difference {picture.ldr_flip:.3f}{light}")
         slow = check_speed(Path(result)) if check_speed else ""
         for note in filter(None, (hint, slow)):

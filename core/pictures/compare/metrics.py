@@ -73,6 +73,9 @@ class SkyMetrics:
     bias: float
     """All light of the student over all light of the teacher, minus 1."""
 
+    bias_deviation: float = 0.0
+    """Standard deviation of the bias over draws of the places."""
+
 
 def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetrics:
     """Compares two arrays of responses, [N, 3]."""
@@ -130,11 +133,20 @@ def measure_light(prediction: FloatArray, reference: FloatArray) -> SkyMetrics:
     p, r = _pair(prediction, reference)
     errors = np.abs(p - r).sum(1) / np.maximum(r.sum(1), _LEAST_LIGHT)
     return SkyMetrics(
-        median=float(np.median(errors)),
-        p90=float(np.percentile(errors, 90)),
-        largest=float(errors.max()),
-        bias=float((p.sum() - r.sum()) / max(float(r.sum()), _LEAST_LIGHT)),
+        float(np.median(errors)),
+        float(np.percentile(errors, 90)),
+        float(errors.max()),
+        *light_bias(p, r),
     )
+
+
+def light_bias(prediction: FloatArray, reference: FloatArray) -> tuple[float, float]:
+    """All light [N, 3] over that of the reference, minus 1, and the deviation of this ratio of sums
+    over draws of the N places."""
+    p, r = (each.sum(1) for each in _pair(prediction, reference))
+    total = max(float(r.sum()), _LEAST_LIGHT)
+    bias = float((p - r).sum()) / total
+    return bias, float(np.sqrt(np.square(p - (1 + bias) * r).sum())) / total
 
 
 def texel_errors(

@@ -28,6 +28,8 @@ FLIP_OF_DOTS = (INDISTINGUISHABLE_FLIP, 0.010, 0.020, 0.035)
 # What a bake can be asked to reach, with the dots that FLIP then gives; the last is the default.
 TARGETS = {"good": 3, "very good": 4, "indistinguishable": MOST_DOTS}
 INDISTINGUISHABLE = "indistinguishable"
+# A bias counts as far as it exceeds this many of its standard deviations.
+DOUBT = 2.0
 # By the number of dots: a target and a verdict have the same words.
 _WORDS = ("", "Clearly different", "Visibly different", *(name.capitalize() for name in TARGETS))
 # A draft is made to be looked at for a moment: its words are what it is good for.
@@ -113,10 +115,12 @@ class Judged:
 
     band: Band
     value: float
+    doubt: float = 0.0
+    """The part of the value that chance may have made: only the rest counts."""
 
     @property
     def grade(self) -> str:
-        return self.band.of(self.value)
+        return self.band.of(max(0.0, abs(self.value) - self.doubt) if self.doubt else self.value)
 
     def __str__(self) -> str:
         return self.band.format(self.value)
@@ -147,8 +151,9 @@ def judge(errors: Mapping[str, Mapping[str, Any]] | None, preset: str = "") -> V
     the bake changes the words, and never the dots."""
     errors = errors or {}
     figures = tuple(
-        Judged(band, value)
+        Judged(band, value, DOUBT * deviation)
         for band in BANDS
+        for deviation in [find_number(errors.get(band.table, {}), f"{band.name}_deviation") or 0.0]
         if (value := find_number(errors.get(band.table, {}), band.name)) is not None
     )
     by_name = {each.band.name: each for each in figures}

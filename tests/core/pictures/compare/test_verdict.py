@@ -139,6 +139,13 @@ def test_figures_that_count_as_equal_get_five_dots_and_each_worse_one_takes_some
     assert judge(dark).line == "●●●●○ Very good; highlights slightly dull"
 
 
+def test_a_loss_of_light_that_chance_explains_does_not_count():
+    doubtful = {**AS_GOOD_AS_PERFECT, "sky": {"bias": -0.04, "bias_deviation": 0.02}}
+    assert judge(doubtful).text == judge(AS_GOOD_AS_PERFECT).text
+    certain = {**AS_GOOD_AS_PERFECT, "sky": {"bias": -0.06, "bias_deviation": 0.02}}
+    assert judge(certain).dots == judge(AS_GOOD_AS_PERFECT).dots - 1
+
+
 def test_a_manifest_of_strangers_gives_no_verdict_or_one_without_the_figure():
     assert judge(None) is None
     assert judge({"sphere": {"ldr_flip": "small"}}) is None
