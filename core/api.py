@@ -12,12 +12,13 @@ other options are arguments with the same names.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.inputs import explain_missing_folder
 from verdigris.core.base.plain_values import path_from, require_text
+from verdigris.core.material.load.changes import DocumentChanges
 from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
 if TYPE_CHECKING:
@@ -37,10 +38,17 @@ __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "ve
 
 @explain_missing_folder()
 def load(
-    path: str | Path, search_paths: str | Path | Sequence[str | Path] = (), confined: bool = False
+    path: str | Path,
+    search_paths: str | Path | Sequence[str | Path] = (),
+    confined: bool = False,
+    inputs: Mapping[str, Any] | None = None,
+    defines: Mapping[str, Any] | None = None,
 ) -> Document:
-    """Loads a MaterialX document from a file."""
-    return load_document(path_from(path, "path"), _search_paths(search_paths), confined)
+    """Loads a MaterialX document, or a shader file (.slang, .hlsl). `inputs` are values of its
+    inputs by name, and `defines` definitions for a shader's preprocessor."""
+    changes = DocumentChanges.of(inputs or {}, defines or {})
+    folders = _search_paths(search_paths)
+    return load_document(path_from(path, "path"), folders, confined, changes=changes)
 
 
 @explain_missing_folder()

@@ -15,6 +15,7 @@ from verdigris.core.baking.bake_request import BakeRequest, names_in_scenes
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
+from verdigris.core.material.load.changes import NO_CHANGES, DocumentChanges
 from verdigris.core.settings.draw_settings import names_table
 
 if TYPE_CHECKING:
@@ -37,13 +38,17 @@ class Source:
     """Folders that its files may lie in."""
     confined: bool = False
     """Whether files outside of these folders and that of the document are refused."""
+    changes: DocumentChanges = NO_CHANGES
+    """Values of its inputs, and definitions of its shader."""
 
     def load(self) -> Document:
         from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
         if self.text is None:
-            return load_document(self.name, self.search, self.confined)
-        return parse_document(self.text, self.search, self.name, self.confined)
+            return load_document(self.name, self.search, self.confined, changes=self.changes)
+        return parse_document(
+            self.text, self.search, self.name, self.confined, changes=self.changes
+        )
 
     def absolute(self) -> Source:
         """The source with absolute paths."""
@@ -57,12 +62,14 @@ class Source:
             "text": self.text,
             "search": [str(folder) for folder in self.search],
             "confined": self.confined,
+            **self.changes.as_json(),
         }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Source:
         search = tuple(Path(folder) for folder in values["search"])
-        return cls(values["name"], values["text"], search, values["confined"])
+        changes = DocumentChanges.of(values.get("inputs", {}), values.get("defines", {}))
+        return cls(values["name"], values["text"], search, values["confined"], changes)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from verdigris.core.batch.scene.entry import (
 )
 from verdigris.core.hosts.host import find_application
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
+from verdigris.core.material.load.changes import NO_CHANGES, DocumentChanges
 
 LARGEST_SCENE = 64 << 20
 PACKAGE_SUFFIX = ".usdz"
@@ -50,6 +51,8 @@ class ReadOptions:
     """Maps a path of the machine that wrote the source to this machine."""
     allowed: tuple[Path, ...] = ()
     """The only folders in which sources may name files; all may be named if it is empty."""
+    changes: DocumentChanges = NO_CHANGES
+    """Changes of the documents."""
 
     def place(self, base: Path, text: str, where: str) -> Path:
         """The path that a source means by a text."""
@@ -129,7 +132,7 @@ def _is_no_file(path: Path) -> bool:
 
 
 def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> Iterator[Entry]:
-    source = Source(str(path), None, reading.search, reading.confined)
+    source = Source(str(path), None, reading.search, reading.confined, reading.changes)
     plain = plain_name(path.stem)
     if _is_no_file(path):
         # reading a pipe could take forever
@@ -304,7 +307,7 @@ def distinct(paths: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
     return found
 
 
-_FIELDS = ("source", "materials", "name", "search", "confined")
+_FIELDS = ("source", "materials", "name", "search", "confined", "inputs", "defines")
 
 
 @dataclass(frozen=True)
@@ -340,7 +343,8 @@ def read_item(
     found.require_known((*_FIELDS, *rule_fields()))
     search = (*search_folders(found, here), *reading.search)
     confined = found.typed("confined", bool, False) or reading.confined
-    own = replace(reading, search=search, confined=confined)
+    changes = DocumentChanges.of(found.typed("inputs", dict, {}), found.typed("defines", dict, {}))
+    own = replace(reading, search=search, confined=confined, changes=changes)
     entries = _of_pattern(found.typed("source", str, ""), where, here, base, own)
     patterns = found.texts("materials")
     if patterns:
@@ -390,7 +394,7 @@ def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
 def _key(entry: Entry, has_name: bool) -> Hashable:
     source = entry.source
     file = identity(Path(source.name)) if source.text is None else source.name
-    return file, source.text, entry.material, entry.name if has_name else None
+    return file, source.text, source.changes, entry.material, entry.name if has_name else None
 
 
 def _of_pattern(

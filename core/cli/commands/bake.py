@@ -30,9 +30,12 @@ from verdigris.core.cli.shared.options import (
     AsJson,
     CommandApp,
     Confined,
+    Define,
     DeviceChoice,
     MaterialNames,
     Search,
+    SetInput,
+    document_changes,
 )
 from verdigris.core.hosts.result_folders import find_result_folder
 from verdigris.core.importance.maps import read_importance
@@ -55,6 +58,8 @@ def bake(
     material: MaterialNames = None,
     search: Search = None,
     confined: Confined = False,
+    set_input: SetInput = None,
+    define: Define = None,
     mesh: option.Mesh = None,
     uv: option.UvSet = None,
     replace: option.Replace = False,
@@ -70,7 +75,8 @@ def bake(
     """
     request = given.request()
     check_limits(device)
-    documents = [load_document(file, search or (), confined) for file in files]
+    changes = document_changes(set_input, define)
+    documents = [load_document(file, search or (), confined, changes=changes) for file in files]
     chosen = select_materials(documents, material or ())
     bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
     if mesh is None and uv is not None:

@@ -16,6 +16,7 @@ from typer.core import TyperCommand
 from verdigris.core.baking.bake_request import options_of
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
 from verdigris.core.base.text import parse_bytes
+from verdigris.core.material.load.changes import DocumentChanges, read_changes
 from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.settings.changes import parse_changes
 
@@ -104,6 +105,31 @@ SettingChanges = Annotated[
 ]
 
 
+SetInput = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set-input",
+        metavar="NAME=VALUE",
+        help="Set an input, such as roughness=0.3; 'inspect' lists them. Repeatable.",
+    ),
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--define",
+        "-D",
+        metavar="NAME[=VALUE]",
+        help="Define a name for the preprocessor of a shader file. Repeatable.",
+    ),
+]
+
+
+def document_changes(set_input: list[str] | None, define: list[str] | None) -> DocumentChanges:
+    """The changes of a document that these options ask for."""
+    with as_usage_error("--set-input"):
+        return read_changes(set_input or (), define or ())
+
+
 @dataclass(frozen=True)
 class DocumentOptions:
     """The material of a document, and where its files are found."""
@@ -111,10 +137,13 @@ class DocumentOptions:
     material: MaterialName = None
     search: Search = None
     confined: Confined = False
+    set_input: SetInput = None
+    define: Define = None
 
     def load(self, path: Path) -> Document:
         """Reads the document; its files are found with these options."""
-        return load_document(path, self.search or (), self.confined)
+        changes = document_changes(self.set_input, self.define)
+        return load_document(path, self.search or (), self.confined, changes=changes)
 
 
 def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from verdigris.core.material.graph.traversal import (
     own_implementations,
     upstream_nodes,
 )
+from verdigris.core.material.load.changes import NO_CHANGES, DocumentChanges, set_inputs
 from verdigris.core.material.load.mtlx_text import (
     Override,
     Twin,
@@ -85,6 +86,8 @@ class Document:
     """Values and connections whose type was converted (normalise/type_conversions.py)."""
     text: str = field(default="", repr=False)
     """The text that it was read from."""
+    changes: DocumentChanges = NO_CHANGES
+    """What differs from the text."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -205,14 +208,23 @@ def load_document(
     search_paths: str | Path | Sequence[str | Path] = (),
     confined: bool = False,
     has_options: bool = True,
+    changes: DocumentChanges = NO_CHANGES,
 ) -> Document:
-    """Loads a document file. Other files are looked for in its folder first. `has_options`: see
-    `SearchPath`."""
+    """Loads a document file, or a shader file as a document. Other files are looked for in its
+    folder first. `has_options`: see `SearchPath`."""
     path = Path(path)
+    if changes.defines and not is_shader(path):
+        raise DocumentError(
+            f"{path}: {changes.defines[0][0]} is defined, and only shader files (.slang, .hlsl) "
+            "have definitions: leave it out"
+        )
+    # links that lead in a circle are refused before they are resolved
+    text = read_text(path)
     resolved = path.resolve()
     search = SearchPath.of(search_paths, confined, has_options).with_folder(resolved.parent)
-    text = read_shader_document(path, search) if is_shader(path) else read_text(path)
-    return _parse(text, str(path), resolved, search)
+    if is_shader(path):
+        text = read_shader_document(path, search, dict(changes.defines))
+    return _parse(text, str(path), resolved, search, changes)
 
 
 def parse_document(
@@ -221,9 +233,11 @@ def parse_document(
     name: str = "document",
     confined: bool = False,
     has_options: bool = True,
+    changes: DocumentChanges = NO_CHANGES,
 ) -> Document:
     """Loads a document from its text, which a host provides."""
-    return _parse(text, name, None, SearchPath.of(search_paths, confined, has_options))
+    search = SearchPath.of(search_paths, confined, has_options)
+    return _parse(text, name, None, search, changes)
 
 
 def select_materials(
@@ -286,17 +300,24 @@ def read_as_written(text: str, name: str, path: Path | None, search: SearchPath)
     return Written(root, search, tuple(files), facts)
 
 
-def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Document:
+def _parse(
+    text: str,
+    name: str,
+    path: Path | None,
+    search: SearchPath,
+    changes: DocumentChanges = NO_CHANGES,
+) -> Document:
     written = read_as_written(text, name, path, search)
     root, facts = written.root, written.facts
     with _refusing_faults(name):
         _looks_by_material(root)  # refuses looks that inherit each other
+        set_inputs(root, changes.inputs)
         rewritten = normalise(root)
         shaders = _note_shaders(root, name, written.search)
     ignored = tuple(facts.twins), tuple(facts.overrides)
     search = replace(written.search, hints=_image_folders(root, written.search))
     files = tuple(dict.fromkeys((*written.files, *shaders)))
-    return Document(name, root, search, files, *ignored, *rewritten, text=text)
+    return Document(name, root, search, files, *ignored, *rewritten, text=text, changes=changes)
 
 
 def _note_shaders(root: mx.Document, name: str, search: SearchPath) -> list[Path]:

@@ -114,7 +114,7 @@ def read_shader_document(
     found = _check_functions(text.name, functions, answer)
     named = settings.table("parameters") if "parameters" in settings else None
     parameters = [
-        _parameter(text.name, each, declarations, named)
+        _parameter(text.name, each, declarations, named, all_defines)
         for each in answer["parameters"]
         if each["type"] != "sampler"
     ]
@@ -200,7 +200,11 @@ def _plain(kind: str) -> str:
 
 
 def _parameter(
-    shown: str, reflected: Mapping[str, str], declarations: Declarations, named: Fields | None
+    shown: str,
+    reflected: Mapping[str, str],
+    declarations: Declarations,
+    named: Fields | None,
+    defines: Mapping[str, str],
 ) -> Parameter:
     name, block = reflected["name"], reflected["block"]
     if (block or name) in KERNEL_VARIABLES:
@@ -227,7 +231,7 @@ def _parameter(
     kind = _kind(asker, reflected["type"], given, declared)
     text = given.get("file" if kind == "filename" else "value")
     if text is None and kind != "filename":
-        text = declared.value
+        text = defines.get(declared.value or "", declared.value)
     value = _value(asker, kind, text)
     low = high = ""
     if "range" in given:

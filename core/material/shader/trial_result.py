@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
@@ -38,19 +38,18 @@ class ShaderTrial:
 
 
 def try_shader(
-    text: str, name: str, material: str, search: SearchPath, live: Sequence[str], device: Device
+    question: Mapping[str, Any], name: str, search: SearchPath, device: Device
 ) -> ShaderTrial:
     """Evaluates a shader in a process of its own: first one group of threads, which ends within
-    seconds or never. Refuses a shader with many values that are not finite."""
+    seconds or never. Refuses a shader with many values that are not finite. `question` has the
+    document's `text`, the path of its `material`, what is `live`, and changed `inputs`."""
     answer = COMPILE_PROCESS.ask(
         {
+            **question,
             "ask": "try",
-            "text": text,
             "name": name,
-            "material": material,
             "search": [str(folder) for folder in search.folders],
             "confined": search.confined,
-            "live": list(live),
             "device": "software" if device.is_software else device.backend,
         },
         name,

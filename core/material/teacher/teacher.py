@@ -83,9 +83,14 @@ class Teacher(DeviceMaterial):
         key = ShaderTrial, self.generated.digest, self.generated.uniforms
         if key not in self.device.memo:
             document = self.document
-            live = [str(each.wanted) for each in self.live_inputs]
+            question = {
+                "text": document.text,
+                "material": self.material.path,
+                "live": [str(each.wanted) for each in self.live_inputs],
+                "inputs": dict(document.changes.inputs),
+            }
             self.device.memo[key] = try_shader(
-                document.text, document.name, self.material.path, document.search, live, self.device
+                question, document.name, document.search, self.device
             )
         found: ShaderTrial = self.device.memo[key]
         return found

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.live_inputs.live_input import parse_wanted
+from verdigris.core.material.load.changes import DocumentChanges
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.trial.evaluate import RawTeacher, evaluate
 from verdigris.core.material.trial.reflect import reflect
@@ -67,7 +68,8 @@ def _answer(asked: dict[str, Any], answers: IO[str]) -> dict[str, Any]:
     if asked["ask"] == "reflect":
         return reflect(device, asked["name"], asked["modules"], asked["functions"])
     search, confined = asked["search"], asked["confined"]
-    document = parse_document(asked["text"], search, asked["name"], confined)
+    changes = DocumentChanges.of(asked["inputs"], {})
+    document = parse_document(asked["text"], search, asked["name"], confined, changes=changes)
     material = document.require_material(asked["material"])
     live = [parse_wanted(each) for each in asked["live"]]
     return evaluate(RawTeacher(document, material, device, live=live), enter)

@@ -7,6 +7,7 @@ import pytest
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.live_inputs.live_input import parse_wanted
+from verdigris.core.material.load.changes import read_changes
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.material.report import describe
@@ -177,3 +178,28 @@ def test_errors_of_the_compiler_name_the_file_the_line_and_the_code(tmp_path):
     text = str(failure.value)
     assert "lib.hlsli(1): undefined identifier 'missing_one'" in text
     assert f"{tmp_path / 'bad.slang'}(4): undefined identifier 'colour', in 'return colour" in text
+
+
+def test_inputs_are_set_and_names_are_defined_as_a_document_is_loaded(tmp_path):
+    (tmp_path / "lit.slang").write_text(
+        "float gain = 1; float3 tint = float3(1, 1, 1);\n#ifdef TWICE\nint times = TWICE;\n#endif\n"
+        "float3 response(float2 uv, float3 wi, float3 wo) {\n#ifdef TWICE\n    gain *= times;\n"
+        "#endif\n    return gain * tint; }\n".replace("gain *= times;", "return gain * times;")
+    )
+    up = np.float32([[0, 0, 1]])
+    place = np.float32([[0.5, 0.5]])
+
+    def value(inputs=(), defines=()):
+        document = load_document(tmp_path / "lit.slang", changes=read_changes(inputs, defines))
+        return Teacher(document).response(place, up, up)[0]
+
+    np.testing.assert_allclose(value(["gain=0.25", "tint=1, 0.5, 0"]), [0.25, 0.125, 0])
+    np.testing.assert_allclose(value(["gain=0.25", "times=3"], ["TWICE=2"]), 0.75)
+    for inputs, defines, expected in (
+        (["times=3"], (), "has no input 'times' to set: it has gain, tint"),
+        (["gain=much"], (), "input 'gain' has the type float, unlike 'much'"),
+        (["gain"], (), "'gain' sets no input: use NAME=VALUE"),
+        ((), ["A B"], "'A B' cannot be defined"),
+    ):
+        with pytest.raises(DocumentError, match=expected):
+            value(inputs, defines)
