@@ -14,6 +14,7 @@ from verdigris.core.lighting.environment import (
     OVERCAST,
     SKY,
     STUDIO,
+    SUNSET,
     Environment,
     Sun,
     direction_of,
@@ -77,6 +78,19 @@ def make_environment(name: str) -> Environment:
     if name == STUDIO:
         return Environment.of(_map(_studio), _lamp(STUDIO_KEY, STUDIO_KEY_COLOUR, _KEY_RADIUS))
     return Environment.of(_map(_sunset), _lamp(_SUNSET_SUN, _SUNSET_SUN_COLOUR, _SUNSET_RADIUS))
+
+
+def named_light(
+    name: str,
+) -> tuple[Callable[[Doubles], Doubles], tuple[float, float, float] | None]:
+    """The radiance of the map with a name by direction, and the direction to its sun or lamp."""
+    towards = np.array(SUN) / np.linalg.norm(SUN)
+    return {
+        SKY: (lambda directions: sky_radiance(directions, towards), SUN),
+        OVERCAST: (_overcast, None),
+        STUDIO: (_studio, STUDIO_KEY),
+        SUNSET: (_sunset, _SUNSET_SUN),
+    }[name]
 
 
 def find_environment(name: str) -> Environment:

@@ -8,6 +8,7 @@ import numpy as np
 
 from verdigris.core.base.device import Device
 from verdigris.core.base.kernels import Kernels, Source
+from verdigris.core.lighting.blur import blurred
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.material.evaluator import DeviceMaterial
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 BACKDROPS = ("ground", "environment", "plain")
 # Standard deviation of the blur in degrees, about that of a portrait lens.
-_BLUR = 3.0
-_BLURRED_HEIGHT = 128
+BACKDROP_BLUR = 3.0
 _GROUND = Source(
     "pictures_ground",
     """import material.teacher.interface;
@@ -65,21 +65,6 @@ def environment_behind(soft: Environment, background: Background, size: int) -> 
     return np.asarray(seen.reshape(size, size, 3), np.float32)
 
 
-def blurred(environment: Environment) -> Environment:
-    """The environment's map out of focus. The sun is left out."""
-    texels = environment.texels.astype(np.float64)
-    step = max(1, len(texels) // _BLURRED_HEIGHT)
-    rows, columns = len(texels) // step, texels.shape[1] // step
-    texels = texels[: rows * step, : columns * step]
-    texels = texels.reshape(rows, step, columns, step, 3).mean((1, 3))
-    sigma = _BLUR / 180.0 * rows
-    polar = (np.arange(rows) + 0.5) / rows * np.pi
-    # towards the poles a texel spans less
-    across = np.minimum(sigma / np.sin(polar), columns)
-    frequency = np.fft.rfftfreq(columns)
-    damping = np.exp(-2 * (np.pi * frequency * across[:, None]) ** 2)[..., None]
-    texels = np.fft.irfft(np.fft.rfft(texels, axis=1) * damping, columns, axis=1)
-    mirrored = np.concatenate([texels, texels[::-1]])
-    damping = np.exp(-2 * (np.pi * np.fft.rfftfreq(2 * rows) * sigma) ** 2)[:, None, None]
-    texels = np.fft.irfft(np.fft.rfft(mirrored, axis=0) * damping, 2 * rows, axis=0)[:rows]
-    return Environment.of(np.maximum(texels, 0).astype(np.float32)).turned(environment.turn)
+def out_of_focus(environment: Environment) -> Environment:
+    """The environment as a backdrop. The sun is left out."""
+    return blurred(environment, BACKDROP_BLUR)

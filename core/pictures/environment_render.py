@@ -12,8 +12,10 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
-from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
+from verdigris.core.pictures.backdrop import Ground, environment_behind, out_of_focus, over
 from verdigris.core.pictures.gbuffer import (
+    FRONT,
+    Camera,
     GBuffer,
     check_size,
     ground_gbuffer,
@@ -221,11 +223,12 @@ def render_under(
     subpixels: int = SUBPIXELS,
     is_flat: bool = False,
     on_progress: Callable[[float], None] = lambda _: None,
+    camera: Camera = FRONT,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4). `on_progress` gets the part
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
-    gbuffer = make_gbuffer(kind, size * subpixels, mesh)
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
     return draw_under(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
 
 
@@ -261,14 +264,15 @@ def draw_behind(
     size: int,
     mesh: Mesh | None = None,
     samples: int = 64,
+    camera: Camera = FRONT,
 ) -> Floats:
     """The backdrop `ground` or `environment` of a picture, (size, size, 3), in linear light."""
-    gbuffer = make_gbuffer(kind, 1, mesh)
-    soft = blurred(lighting.environment.environment)
+    gbuffer = make_gbuffer(kind, 1, mesh, camera)
+    soft = out_of_focus(lighting.environment.environment)
     behind = environment_behind(soft, gbuffer.background, size)
     if backdrop == "environment" or mesh is None:
         return behind
-    floor = ground_gbuffer(mesh, size, placed_camera(kind))
+    floor = ground_gbuffer(mesh, size, placed_camera(kind, camera))
     ground = draw_under(Ground(device), floor, lighting, 1, samples)
     return over(ground, behind)
 

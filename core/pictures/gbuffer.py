@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
-_FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
 _MESH_TURN = np.radians(20.0)
 # How far shadow rays start from the surface, as a share of the mesh's radius.
@@ -43,6 +42,18 @@ class Camera:
     """Centre of the visible part: -1 is the bottom edge, 1 the top edge."""
     elevation: float = 40.0
     """Degrees from which a mesh is seen from above."""
+    field_of_view: float = 24.0
+    """Degrees that the whole picture spans. A wide view is from near."""
+
+    @property
+    def slope(self) -> float:
+        """The tangent of half the field of view."""
+        return float(np.tan(np.radians(self.field_of_view / 2)))
+
+    @property
+    def distance(self) -> float:
+        """The distance from which a sphere of radius 1 fits the picture."""
+        return float(_MARGIN / np.sin(np.radians(self.field_of_view / 2)))
 
     @property
     def placing(self) -> NDArray[np.float64]:
@@ -70,7 +81,7 @@ class Background:
 
     def rays(self, size: int) -> NDArray[np.float64]:
         """Unit directions (size * size, 3) from the eye through each pixel, row 0 at the top."""
-        x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), self.camera)
+        x, y = _pixel_grid(size, self.camera.slope, self.camera)
         rays = np.stack([x, y, np.full_like(x, -1.0)], 1) @ self.to_world
         return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
 
@@ -139,7 +150,7 @@ def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
 def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     """The unit square, seen from above, filling the picture."""
     x, y = _pixel_grid(size, 0.5, camera)
-    eye = np.array([0.0, 0.0, 0.5 / np.tan(_FIELD_OF_VIEW / 2)])
+    eye = np.array([0.0, 0.0, 0.5 / camera.slope])
     ray = np.stack([x, y, np.zeros_like(x)], 1) - eye
     tangent, bitangent, normal = camera.rotation().T
     along = ray @ normal
@@ -168,8 +179,8 @@ def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
 
 def sphere_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     """A unit sphere. u wraps around it twice, so that texels are about square."""
-    distance = _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
-    x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), camera)
+    distance = camera.distance
+    x, y = _pixel_grid(size, camera.slope, camera)
     # |eye + t ray| = 1 with the eye at (0, 0, distance) and rays (x, y, -1) of unit length
     inverse = 1 / np.sqrt(x * x + y * y + 1)
     discriminant = (distance * inverse) ** 2 - (distance**2 - 1.0)
@@ -195,8 +206,7 @@ def sphere_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     arrays = (np.stack([u, v]), position, tangent, bitangent, normal, -ray)
     uv, place, *others = (np.ascontiguousarray(each.T, np.float32) for each in arrays)
     background = Background(camera, np.eye(3))
-    tangent, bitangent, normal, to_eye = others
-    frames = tangent, bitangent, normal
+    frames, to_eye = (others[0], others[1], others[2]), others[3]
     return GBuffer(size, hit, uv, place, *frames, to_eye, rotation, place, background)
 
 
@@ -216,9 +226,9 @@ class PlacedMesh:
         # in the picture's axes, from the mesh's own
         placed = (mesh.position - self._centre).reshape(-1, 3) @ (rotation.T @ self._turn.T)
         placed = placed.reshape(-1, 3, 3)
-        self._distance = self._radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
+        self._distance = self._radius * camera.distance
         self._z = self._distance - placed[..., 2]
-        self._plane = placed[..., :2] / self._z[..., None] / np.tan(_FIELD_OF_VIEW / 2)
+        self._plane = placed[..., :2] / self._z[..., None] / camera.slope
 
     def gbuffer(self, size: int, camera: Camera) -> GBuffer:
         """The part that a camera with the same turn and pitch sees."""
@@ -272,7 +282,7 @@ def ground_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
     centre, radius = _bounds(mesh)
     lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())
     background = Background(camera, placing)
-    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ placing
+    eye = np.array([0.0, 0.0, radius * camera.distance]) @ placing
     rays = background.rays(size)
     hit = np.flatnonzero((rays[:, 1] < -1e-6) & (eye[1] > lowest))
     rays = rays[hit]

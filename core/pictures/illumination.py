@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.geometry.mesh import normalized
+from verdigris.core.lighting.blur import blurred, softened
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
-from verdigris.core.pictures.backdrop import blurred
+from verdigris.core.pictures.backdrop import BACKDROP_BLUR
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.quick_light import Directions, Lit, QuickLight, directions_to
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.view import View
 
+    LightKey = tuple[str, int, float]
+    """Name and time of change of an environment, and its blur."""
     Lights = list[tuple[Floats, Floats]]
     """Unit directions and colours."""
 
@@ -68,7 +71,7 @@ class Illumination:
 
     def __init__(self, device: Device, prepare: Prepare, effort: Effort) -> None:
         self.device, self._prepare, self._effort = device, prepare, effort
-        self._uploaded: dict[tuple[str, int], DeviceEnvironment] = {}
+        self._uploaded: dict[LightKey, DeviceEnvironment] = {}
         self._occluders: tuple[Mesh | None, DeviceBvh] | None = None
 
     def check(self, view: View) -> None:
@@ -96,7 +99,7 @@ class Illumination:
         """The light of the backdrop, (N, 3); None for the grey one."""
         if not view.lit_by or view.backdrop == GREY:
             return None
-        soft = _soft(*file_key(view.lit_by)).turned(view.rotate)
+        soft = _soft(*file_key(view.lit_by), max(BACKDROP_BLUR, view.blur)).turned(view.rotate)
         rays, (height, width) = raster.rays()
         seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
         return resized(seen, raster.height, raster.width).reshape(-1, 3)
@@ -171,9 +174,9 @@ class Illumination:
         return lit
 
     def _lighting(self, view: View, mesh: Mesh | None) -> EnvironmentLighting:
-        key = file_key(view.lit_by)
+        key = _light_key(view)
         if key not in self._uploaded:
-            self._uploaded = {key: DeviceEnvironment.upload(self.device, _read(*key))}
+            self._uploaded = {key: DeviceEnvironment.upload(self.device, _lit(*key))}
         if self._occluders is None or self._occluders[0] is not mesh:
             tree = build_bvh(mesh.position) if mesh is not None else NOTHING
             self._occluders = mesh, DeviceBvh.upload(self.device, tree)
@@ -184,7 +187,7 @@ class Illumination:
 def few_directions(view: View, gbuffer: GBuffer) -> Directions:
     """The light of quick pictures on a CPU."""
     if view.lit_by:
-        return _quick_light(*file_key(view.lit_by), view.rotate).directions(gbuffer)
+        return _quick_light(*_light_key(view), view.rotate).directions(gbuffer)
     lights = [(view.light, _KEY_COLOUR, 1.0)]
     if view.environment > 0:
         lights += [(direction, colour, view.environment) for direction, colour in _FILLS]
@@ -208,8 +211,12 @@ def file_key(name: str) -> tuple[str, int]:
         return name, 0
 
 
+def _light_key(view: View) -> LightKey:
+    return (*file_key(view.lit_by), view.blur)
+
+
 def _environment(view: View) -> Environment:
-    return read_light(view.lit_by).turned(view.rotate)
+    return _lit(*_light_key(view)).turned(view.rotate)
 
 
 # Maps can be large: the present one, and the one before.
@@ -219,13 +226,19 @@ def _read(name: str, _changed: int) -> Environment:
 
 
 @lru_cache(2)
-def _quick_light(name: str, changed: int, rotate: float) -> QuickLight:
-    return QuickLight(_read(name, changed).turned(rotate))
+def _lit(name: str, changed: int, blur: float) -> Environment:
+    sharp = _read(name, changed)
+    return softened(sharp, blur) if blur else sharp
 
 
 @lru_cache(2)
-def _soft(name: str, changed: int) -> Environment:
-    return blurred(_read(name, changed))
+def _quick_light(name: str, changed: int, blur: float, rotate: float) -> QuickLight:
+    return QuickLight(_lit(name, changed, blur).turned(rotate))
+
+
+@lru_cache(2)
+def _soft(name: str, changed: int, blur: float) -> Environment:
+    return blurred(_read(name, changed), blur)
 
 
 def _subpixel_of(gbuffer: GBuffer, subpixels: int, number: int) -> GBuffer:

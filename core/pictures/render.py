@@ -16,7 +16,14 @@ from verdigris.core.material.evaluator import (
     Footprint,
     use_material,
 )
-from verdigris.core.pictures.gbuffer import LARGEST_SIZE, GBuffer, check_size, make_gbuffer
+from verdigris.core.pictures.gbuffer import (
+    FRONT,
+    LARGEST_SIZE,
+    Camera,
+    GBuffer,
+    check_size,
+    make_gbuffer,
+)
 from verdigris.core.pictures.listed_light import network_of
 
 if TYPE_CHECKING:
@@ -85,6 +92,7 @@ def render(
     lighting: Lighting | None = None,
     subpixels: int = SUBPIXELS,
     is_flat: bool = False,
+    camera: Camera = FRONT,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4).
 
@@ -92,7 +100,7 @@ def render(
     around the shape by uv. Without it, 3D patterns are evaluated on the shape itself.
     """
     check_size(size, largest_size(subpixels))
-    gbuffer = make_gbuffer(kind, size * subpixels, mesh)
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
     return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat)
 
 

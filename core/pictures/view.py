@@ -25,6 +25,8 @@ class View:
     pitch: float = 0.0
     """Degrees up or down."""
     zoom: float = 1.0
+    field_of_view: float = 24.0
+    """Degrees that the whole picture spans. The shape keeps its size: a wide view is from near."""
     x: float = 0.0
     """The centre: -1 is the left edge of the whole picture, 1 the right one."""
     y: float = 0.0
@@ -45,6 +47,8 @@ class View:
     """An environment: a name, or a file (.hdr, .exr). Without one, plain lights."""
     rotate: float = 0.0
     """Degrees by which the environment is turned about the vertical axis."""
+    blur: float = 0.0
+    """Degrees by which the environment's light is blurred."""
     backdrop: str = SOFT
     """`soft`: the environment out of focus; `grey`."""
     tone: str = FILM
@@ -59,7 +63,9 @@ class View:
 
     @property
     def camera(self) -> Camera:
-        camera = Camera(self.turn, self.pitch, self.zoom, self.x, self.y)
+        camera = Camera(
+            self.turn, self.pitch, self.zoom, self.x, self.y, field_of_view=self.field_of_view
+        )
         return placed_camera(self.shape, camera)
 
 

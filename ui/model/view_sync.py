@@ -16,7 +16,7 @@ from verdigris.ui.signals import INFO, WARNING
 _PAINT_INTERVAL = 0.25
 RANGE_INTERVAL = 0.3
 RANGE_SIZE = 64
-_LIGHT = ("lit_by", "rotate", "light", "exposure", "environment", "tone")
+_LIGHT = ("lit_by", "rotate", "light", "exposure", "environment", "tone", "blur")
 
 
 class ViewSync:

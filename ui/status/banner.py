@@ -36,6 +36,7 @@ class Banner(QFrame):
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
         self.reveal = QPushButton("Show in folder")
+        self.reveal.setToolTip("Opens the folder of the file")
         self.reveal.hide()
         self.dismiss = QToolButton()
         self.dismiss.setAutoRaise(True)

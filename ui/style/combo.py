@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPalette, QPen
 from PySide6.QtWidgets import QComboBox, QStyle
 
 from verdigris.ui.style.colours import dim_text
 from verdigris.ui.style.icons import paint_icon
-from verdigris.ui.style.metrics import FIELD, GAP, ICON, RADIUS
+from verdigris.ui.style.metrics import FIELD, GAP, HALF, ICON, RADIUS
 from verdigris.ui.style.sheet import mixed
 from verdigris.ui.style.slider import ScrollsPage
 
@@ -28,7 +28,8 @@ class Combo(ScrollsPage, QComboBox):
         widest = max((letters.horizontalAdvance(text) for text in texts), default=0)
         least = self.minimumContentsLength() * letters.horizontalAdvance("x")
         is_fixed = self.sizeAdjustPolicy() == _BY_CONTENTS_LENGTH
-        return QSize((least if is_fixed else max(least, widest)) + 3 * GAP + ICON, FIELD)
+        icons = ICON + HALF if self.count() and not self.itemIcon(0).isNull() else 0
+        return QSize((least if is_fixed else max(least, widest)) + icons + 3 * GAP + ICON, FIELD)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().minimumSizeHint().width(), FIELD)
@@ -52,6 +53,7 @@ class Combo(ScrollsPage, QComboBox):
         if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
             arrow.moveLeft(4)
             text = self.rect().adjusted(ICON + GAP, 0, -GAP, 0)
+        text = self._draw_icon(painter, text)
         shade = ink if self.isEnabled() else dim_text(palette)
         paint_icon(painter, "down", arrow.adjusted(3, 3, -3, -3), shade)
         shown = self.currentText() if self.currentIndex() >= 0 else self.placeholderText()
@@ -61,3 +63,14 @@ class Combo(ScrollsPage, QComboBox):
         flags = QStyle.visualAlignment(self.layoutDirection(), side)
         painter.drawText(text, int(flags), elided)
         painter.end()
+
+    def _draw_icon(self, painter: QPainter, room: QRect) -> QRect:
+        """Draws the icon of the chosen item. Returns the room for its text."""
+        icon = self.itemIcon(self.currentIndex())
+        if icon.isNull():
+            return room
+        is_mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        left = room.right() + 1 - ICON if is_mirrored else room.left()
+        icon.paint(painter, QRect(left, (self.height() - ICON) // 2, ICON, ICON))
+        taken = ICON + HALF
+        return room.adjusted(0, 0, -taken, 0) if is_mirrored else room.adjusted(taken, 0, 0, 0)

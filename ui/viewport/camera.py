@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF
 from verdigris.ui.model.panel_model import PanelModel
 
 ZOOM_STEP = 1.25
-_MAX_ZOOM = 256.0
+_LEAST_ZOOM, _MAX_ZOOM = 0.25, 256.0
 # The zoom to look at the worst spot.
 SPOT_ZOOM = 5.0
 
@@ -52,7 +52,7 @@ class CameraControl:
     def zoom(self, factor: float, cell: QRectF, place: QPointF | None = None) -> None:
         """Zooms around the pointer."""
         view = self._model.state.view
-        zoom = min(_MAX_ZOOM, max(1.0, view.zoom * factor))
+        zoom = min(_MAX_ZOOM, max(_LEAST_ZOOM, view.zoom * factor))
         x, y = view.x, view.y
         if place is not None:
             short = min(cell.width(), cell.height())
@@ -75,6 +75,6 @@ class CameraControl:
 
     def look_at(self, x: float, y: float, zoom: float) -> None:
         """Looks at a point of the view with this zoom."""
-        limit = 1 - 1 / zoom if zoom < 2 else 1.0
+        limit = max(0.0, 1 - 1 / zoom) if zoom < 2 else 1.0
         x, y = (min(limit, max(-limit, each)) for each in (x, y))
         self._model.set_view(zoom=zoom, x=x, y=y)

@@ -10,12 +10,13 @@ from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.lighting.environment import ENVIRONMENTS
 from verdigris.core.pictures.tone import ACES, CLIP, FILM, NEUTRAL
 from verdigris.core.pictures.view import GREY, SOFT, View
-from verdigris.core.worker.protocol.commands import LARGEST_LEVEL
+from verdigris.core.worker.protocol.commands import FIELDS_OF_VIEW, LARGEST_LEVEL
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.scrub import RealBox, WholeBox
 from verdigris.ui.style.combo import Combo
+from verdigris.ui.viewport.light_box import LightButton, LightPictures
 from verdigris.ui.viewport.snapshot import CameraButton
 from verdigris.ui.viewport.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
 from verdigris.ui.widgets.wording import field_docs
@@ -38,6 +39,12 @@ _TONES = (
 )
 _MODE_NAMES = {WIPE: "Wipe", SIDE_BY_SIDE: "Side by side", **NAMES}
 _DOCS = field_docs(View)
+# What a reset takes back.
+_PLAIN = vars(View())
+_RESET = (
+    *("turn", "pitch", "zoom", "x", "y", "field_of_view", "rotate", "blur", "exposure", "level"),
+    *("backdrop", "tone", "light"),
+)
 
 
 class ViewBar(QWidget):
@@ -55,8 +62,10 @@ class ViewBar(QWidget):
             self.mode,
             self.shape,
             self.light,
+            self.dial,
             self.exposure,
             self.level,
+            self.field,
             self.all,
             self.worst,
             self.more,
@@ -85,6 +94,18 @@ class ViewBar(QWidget):
         self.light.setToolTip(
             "The light around the shape. Shift + drag in the picture turns it. Drop an .hdr or "
             ".exr file on the picture to light by it."
+        )
+        self.lights = LightPictures(self._model)
+        self.dial = LightButton(self._model, self.lights)
+        self.field = RealBox()
+        self.field.setPrefix("FOV ")
+        self.field.setSuffix("°")
+        self.field.setRange(*FIELDS_OF_VIEW)
+        self.field.setDecimals(0)
+        self.field.setAccessibleName("Field of view")
+        self.field.setToolTip(
+            "Field of view in degrees. The shape keeps its size: wide is near, with a strong "
+            "perspective, and narrow is far away."
         )
         self.level = WholeBox()
         self.level.setPrefix("Mip ")
@@ -119,6 +140,9 @@ class ViewBar(QWidget):
             )
         )
         self.tones = self._add_tones(menu)
+        menu.addSeparator()
+        self.reset = menu.addAction("Reset the view")
+        self.reset.setToolTip("Takes back everything but the shape and the light's name")
         self.more.setMenu(menu)
         self.camera = CameraButton(self._model, self._viewport)
 
@@ -138,6 +162,8 @@ class ViewBar(QWidget):
         self.shape.activated.connect(self._choose_shape)
         self.level.valueChanged.connect(lambda value: model.set_view(level=value))
         self.exposure.valueChanged.connect(lambda value: model.set_view(exposure=value))
+        self.field.valueChanged.connect(lambda value: model.set_view(field_of_view=value))
+        self.reset.triggered.connect(lambda _: model.set_view(**{n: _PLAIN[n] for n in _RESET}))
         self.all.clicked.connect(lambda _: viewport.see_all())
         self.worst.clicked.connect(lambda _: viewport.fly_to_worst())
         self.light.activated.connect(self._choose_light)
@@ -148,6 +174,7 @@ class ViewBar(QWidget):
         viewport.mode_changed.connect(self._show)
         bind(self, model.state.meshes.changed, self._list_shapes)
         bind(self, model.state.view_changed, self._show)
+        bind(self, model.state.pictures.changed, self._show_new_light)
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         """Reserves the height of wrapped rows, which Qt's layouts ignore."""
@@ -184,7 +211,14 @@ class ViewBar(QWidget):
         if listed != [data for _, data in wanted]:
             self.light.clear()
             for text, data in wanted:
-                self.light.addItem(text, data)
+                self.light.addItem(self.lights.icon_of(data), text, data)
+
+    def _show_new_light(self) -> None:
+        """Shows the picture of a file that was read now."""
+        if self.lights.follow():
+            name = self._model.state.view.lit_by
+            self.light.setItemIcon(self.light.findData(name), self.lights.icon_of(name))
+            self.dial.box.follow()
 
     def _choose_light(self, index: int) -> None:
         name = self.light.itemData(index)
@@ -221,10 +255,13 @@ class ViewBar(QWidget):
 
     def _show(self) -> None:
         view = self._model.state.view
-        with blocked_signals(self.shape, self.level, self.exposure, self.mode, self.light):
+        boxes = self.shape, self.level, self.exposure, self.mode, self.light, self.field
+        self.lights.follow()
+        with blocked_signals(*boxes):
             self.shape.setCurrentIndex(self._shape_index())
             self.level.setValue(view.level)
             self.exposure.setValue(view.exposure)
+            self.field.setValue(view.field_of_view)
             self.mode.setCurrentIndex(self.mode.findData(self._viewport.mode))
             self._list_lights()
             self.light.setCurrentIndex(max(0, self.light.findData(view.lit_by)))

@@ -90,11 +90,10 @@ class Viewport(PictureArea):
         self.setAccessibleName("Viewport")
         self.setToolTip(
             "Drag: turn the shape (arrow keys). Shift + drag: turn the light (Shift + arrow keys). "
-            "Wheel: zoom, down to single texels (+ and -). Middle drag: move. Double click: see "
-            "all (Home). Drag the line in the middle to wipe (comma and full stop). Hold D: "
+            "Wheel: zoom out, and in to single texels (+ and -). Middle drag: move. Double click: "
+            "see all (Home). Drag the line in the middle to wipe (comma and full stop). Hold D: "
             "reference and neural in turn. W: the worst spots, one after the other. P: save the "
-            "picture. Ctrl+C: copy it. "
-            "Drop an .hdr or .exr file to light by it."
+            "picture. Ctrl+C: copy it. Drop an .hdr or .exr file to light by it."
         )
         bind(self, model.state.pictures.changed, self._fly_if_known)
 

@@ -127,6 +127,7 @@ class ShownMaterials:
             size=wanted.size,
             lit_by=seen.lit_by,
             rotate=seen.rotate,
+            blur=seen.blur,
             backdrop=GREY,
             tone=seen.tone,
         )

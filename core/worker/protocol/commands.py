@@ -31,7 +31,9 @@ FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 2160
 # Width by height, and height by width.
 MOST_ASPECT = 8.0
-LARGEST_ZOOM = 4096.0
+LEAST_ZOOM, LARGEST_ZOOM = 0.125, 4096.0
+FIELDS_OF_VIEW = 2.0, 120.0
+MOST_BLUR = 90.0
 MOST_RANGE, LARGEST_RANGE = 32, 256
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
@@ -221,7 +223,9 @@ class SetView(View, Command):
 
     def __post_init__(self) -> None:
         _one_of("view: shape", self.shape, ALL_SHAPES)
-        _within("view: zoom", self.zoom, 1.0, LARGEST_ZOOM)
+        _within("view: zoom", self.zoom, LEAST_ZOOM, LARGEST_ZOOM)
+        _within("view: field_of_view", self.field_of_view, *FIELDS_OF_VIEW)
+        _within("view: blur", self.blur, 0.0, MOST_BLUR)
         _within("view: environment", self.environment, 0.0, 100.0)
         _within("view: exposure", self.exposure, -16.0, 16.0)
         _within("view: level", self.level, 0, LARGEST_LEVEL)

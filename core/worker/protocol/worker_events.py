@@ -205,7 +205,8 @@ class Picture(Pixels):
 
     array: NDArray[np.uint8] | NDArray[np.uint16]
     part: str
-    """`reference`, `neural`, `heat`, or `texture`: the material on the unit square."""
+    """`reference`, `neural`, `heat`, `texture`: the material on the unit square, or `light`: the
+    map of an environment from a file."""
     view: int
     """The number of the view that it shows."""
     step: int

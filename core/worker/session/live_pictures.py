@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.lighting.environment import ENVIRONMENTS
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.pictures.illumination import file_key, read_light
+from verdigris.core.pictures.light_maps import small_map
 from verdigris.core.worker.drawing.errors_by_place import RollingErrors
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing, new_renderer
 from verdigris.core.worker.drawing.shown import ShownMaterials, ShownMeshes
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from verdigris.core.worker.session.job import Job
     from verdigris.core.worker.session.showing import ShownBundle
 
-TEXTURE = "texture"
+TEXTURE, LIGHT = "texture", "light"
 # Seconds between pictures while nothing trains, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
@@ -88,6 +91,8 @@ class LivePictures:
         self._sent = 0.0
         self._begun = self._owed = self._free = self._seen_first = 0.0
         self._is_training = self._is_shown = False
+        self._seen_light: object = None
+        self._post_light()
         self._post(Picture(self._materials.texture(), TEXTURE, view.number, 0, 1.0))
         self._post_places()
         self._send()
@@ -178,6 +183,7 @@ class LivePictures:
         is_new = is_new or not self._meshes.is_current(view)
         is_redrawn = self._renderer.look(view, self._meshes.of(view), is_new)
         self._view = view
+        self._post_light()
         if is_redrawn:
             self._live.forget()
         else:
@@ -364,6 +370,14 @@ class LivePictures:
         for shown in pictures:
             part, pixels, sharp, refined = shown
             self._post(Picture(pixels, part, self._view.number, self._step, sharp, refined))
+
+    def _post_light(self) -> None:
+        """Posts a small map of an environment from a file, when it is another one."""
+        key = file_key(self._view.lit_by)
+        if self._view.lit_by and self._view.lit_by not in ENVIRONMENTS and key != self._seen_light:
+            light = small_map(read_light(self._view.lit_by))
+            self._post(Picture(light, LIGHT, self._view.number, 0, 1.0))
+        self._seen_light = key
 
     def _post_places(self) -> None:
         if self._view.wants_places or self._renderer.texels:

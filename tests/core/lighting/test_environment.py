@@ -6,6 +6,7 @@ import pytest
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.device import open_device
 from verdigris.core.base.kernels import Source
+from verdigris.core.lighting.blur import softened
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.lighting.environment import Environment, Sun, direction_of, place_of
 from verdigris.core.lighting.named_environments import SUN, SUN_OVER_SKY, SUN_RADIUS, make_sky
@@ -184,3 +185,19 @@ def test_the_sky_is_as_bright_as_its_formula_and_the_sun_as_documented():
     assert of_sun == pytest.approx(SUN_OVER_SKY * of_sky)
     assert sky.sun.radiance @ LUMINANCE * np.pi * np.sin(SUN_RADIUS) ** 2 == pytest.approx(of_sun)
     assert make_sky((0, -1, 1)).sun is None
+
+
+def test_softened_light_keeps_its_sum_and_spreads_the_sun():
+    """A Gaussian of 20 degrees on a sphere: at the sun, a lamp of irradiance E gives
+    E / (2 pi sigma^2) nearly."""
+    sun = Sun((0.6, 0.0, 0.8), (3.0, 2.0, 1.0), 0.005)
+    dark = Environment.of(np.full((256, 512, 3), 1e-6, np.float32), sun).turned(30)
+    for degrees in (5.0, 20.0):
+        soft = softened(dark, degrees)
+        assert soft.sun is None and soft.turn == 30
+        solid_angle = -np.diff(np.cos(np.linspace(0, np.pi, 129))) * 2 * np.pi / 256
+        total = np.einsum("r,rcx->x", solid_angle, soft.texels)
+        np.testing.assert_allclose(total, (3, 2, 1), rtol=1e-3)
+        towards = np.array([dark.turned_sun.direction])
+        expected = 3.0 / (2 * np.pi * np.radians(degrees) ** 2)
+        assert soft.radiance(towards)[0, 0] == pytest.approx(expected, rel=0.08)

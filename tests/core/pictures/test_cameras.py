@@ -93,3 +93,27 @@ def test_some_pixels_of_a_view_are_a_view():
     assert part.size == SIZE
     np.testing.assert_array_equal(part.pixel, view.pixel[chosen])
     np.testing.assert_array_equal(part.frames(), view.frames()[chosen])
+
+
+@pytest.mark.parametrize("degrees", [8.0, 24.0, 90.0])
+def test_a_wide_view_is_from_near_and_keeps_the_size_of_the_shape(degrees):
+    """An eye at distance d sees the cap of a unit sphere whose normals have z above 1 / d."""
+    camera = Camera(field_of_view=degrees)
+    found = sphere_gbuffer(512, camera)
+    distance = 1.06 / np.sin(np.radians(degrees / 2))
+    assert found.normal[:, 2].min() == pytest.approx(1 / distance, abs=0.03)
+    tilt = found.pixel % 512 + 0.5
+    radius = np.tan(np.arcsin(1 / distance)) / np.tan(np.radians(degrees / 2))
+    assert np.ptp(tilt) / 512 == pytest.approx(radius, abs=0.006)
+    assert radius > 0.89
+    # a mesh around which the sphere fits, and the square, too
+    assert np.ptp(mesh_gbuffer(square(), 128, camera).pixel % 128) > 50
+    assert len(plane_gbuffer(64, camera).pixel) == 64 * 64
+
+
+def test_zooming_out_shrinks_the_shape_by_as_much():
+    whole, small = sphere_gbuffer(256), sphere_gbuffer(256, Camera(zoom=0.5))
+    assert len(small.pixel) / len(whole.pixel) == pytest.approx(0.25, abs=0.005)
+    assert len(mesh_gbuffer(square(), 256, Camera(zoom=0.5)).pixel) / len(
+        mesh_gbuffer(square(), 256).pixel
+    ) == pytest.approx(0.25, abs=0.01)

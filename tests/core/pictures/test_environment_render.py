@@ -9,7 +9,7 @@ from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.pictures import environment_render
-from verdigris.core.pictures.backdrop import Ground, blurred
+from verdigris.core.pictures.backdrop import Ground, out_of_focus
 from verdigris.core.pictures.environment_render import (
     EnvironmentLighting,
     draw_behind,
@@ -230,7 +230,7 @@ def test_four_times_the_samples_leave_less_than_half_of_the_noise(ground):
 def test_out_of_focus_an_environment_keeps_its_light():
     texels = np.random.default_rng(4).random((64, 128, 3)).astype(np.float32)
     texels[32, 5] = 500
-    soft = blurred(Environment.of(texels))
+    soft = out_of_focus(Environment.of(texels))
     assert soft.texels.max() < 100
     near = texels[16:48].mean((0, 1))
     np.testing.assert_allclose(soft.texels[16:48].mean((0, 1)), near, rtol=0.02)

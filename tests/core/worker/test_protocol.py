@@ -181,7 +181,7 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "view", "shape": "mesh"}, "needs a name or a path"),
         ({"command": "view", "light": [1, 2]}, "a list of 3: a number each"),
         ({"command": "view", "light": [0, 0, 0]}, "it must have a direction"),
-        ({"command": "view", "zoom": 0}, "view: zoom is 0.0: use 1 to 4096"),
+        ({"command": "view", "zoom": 0}, "view: zoom is 0.0: use 0.125 to 4096"),
         ({"command": "view", "turn": 1e999}, "turn is inf: it must be a number"),
         ({"command": "view", "size": 100_000}, "view: size is 100000: use 16 to 2160"),
         ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 were sent"),

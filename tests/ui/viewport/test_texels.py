@@ -88,7 +88,8 @@ def test_zooming_keeps_the_point_under_the_pointer(qtbot, panel):
     assert model.state.view.zoom == 256.0
     for _ in range(30):
         qtbot.keyClick(viewport, Qt.Key.Key_Minus)
-    assert model.state.view.zoom == 1.0
+    # out, and around the middle again
+    assert model.state.view.zoom < 0.4
 
 
 def test_texels_are_squares_when_zoomed_in(panel):

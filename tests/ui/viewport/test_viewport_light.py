@@ -87,6 +87,15 @@ def test_an_artist_changes_light_and_shape_and_drops_an_hdri(qtbot, opened, tmp_
     left, right = lit[40:88, 40:70], lit[40:88, 90:120]
     assert left[..., 0].mean() > 1.5 * right[..., 0].mean()
     assert left[..., 0].mean() > 2 * left[..., 1].mean()
+    ball = light.itemIcon(light.currentIndex()).pixmap(32, 32).toImage()
+    assert ball.pixelColor(8, 16).lightness() > 1.3 * ball.pixelColor(26, 16).lightness()
+    # blurred, it reaches the other side, too
+    model.set_view(blur=60.0)
+    qtbot.waitUntil(lambda: is_sharp(model), timeout=WAIT)
+    soft = reference(model).pixels.astype(int)[40:88, ..., 0]
+    ratio = soft[:, 90:120].mean() / soft[:, 40:70].mean()
+    assert ratio > 1.3 * right[..., 0].mean() / left[..., 0].mean()
+    model.set_view(blur=0.0)
     # turned by a quarter, it comes from the other side
     model.set_view(rotate=90.0)
     qtbot.waitUntil(lambda: is_sharp(model), timeout=WAIT)
