@@ -227,7 +227,7 @@ def test_the_batch_button_starts_a_mayapy(maya, monkeypatch, tmp_path):
     assert program == "/maya/bin/mayapy"
     assert Path(launcher) == ROOT / "plugins" / "launchers" / "batch.py"
     assert arguments[0] == maya.path
-    assert arguments[-1] == str(tmp_path / "verdigris" / "shot.json")
+    assert arguments[-1] == str(tmp_path / "neural" / "shot.json")
 
 
 def test_the_help_button_names_the_manual_and_starts_a_selftest(maya, monkeypatch):
