@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
@@ -92,7 +94,13 @@ def switch_neural_look() -> None:
     materials = host.selected_materials()
     if not materials:
         raise HostError(_NONE_SELECTED)
-    _show_message(switch_neural_looks({each: host.meshes(each) for each in materials}))
+    meshes = {each: host.meshes(each) for each in materials}
+    _show_message(switch_neural_looks(meshes, _tell_when_written))
+
+
+@show_errors(_show_error)
+def _tell_when_written(show: Callable[[], str]) -> None:
+    _show_message(show())
 
 
 @show_errors(_show_error)

@@ -11,6 +11,7 @@ import slangpy
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.effect_images import latent_atlas
 from verdigris.core.bundle.files.reference import make_reference
+from verdigris.core.bundle.files.stored_textures import emission_levels
 from verdigris.core.bundle.maya_effect import write_maya_effect
 from verdigris.core.cli.commands.bundles import export
 from verdigris.core.network.spec import PRESETS, NetworkSpec
@@ -23,7 +24,11 @@ from .runtime.web_gpu import open_gpu, run_shader
 SMALL = NetworkSpec(5, 2, "leaky_smelu", latent_channels=4, frame_count=1)
 LIVE = replace(PRESETS["2x32"], live_inputs=2)
 QUERY = np.dtype(
-    [("uv", "<f4", 2), ("lod", "<f4"), ("image", "<f4"), ("wi", "<f4", 4), ("wo", "<f4", 4)]
+    [
+        *(("uv", "<f4", 2), ("lod", "<f4"), ("image", "<f4"), ("wi", "<f4", 4), ("wo", "<f4", 4)),
+        *(("kind", "<f4"), ("distance", "<f4"), ("decay", "<f4"), ("cone", "<f4")),
+        *(("axis", "<f4", 3), ("is_shown", "<f4")),
+    ]
 )
 # uniform KIND NAME : SEMANTIC < annotations > = default;
 UNIFORM = re.compile(
@@ -128,17 +133,26 @@ def test_dxc_reads_the_fx(written, profile, entry):
     assert not re.search(r"\b(half|uint64_t|Wave\w+|ConstantBuffer|WorldView\w*<)", text)
 
 
-# Everything that Maya sets becomes a variable; the image is fetched without a sampler.
+# The stage itself, on a CPU: what Maya sets becomes a variable, its main a function, and images are
+# fetched without samplers, at the texel of a place.
 COMPUTE = """#version 450
 #extension GL_EXT_samplerless_texture_functions : require
 layout(local_size_x = 64) in;
 layout(binding = 0) uniform Count {{ uint count; }};
-struct Query {{ vec4 place; vec4 wi; vec4 wo; }};
+struct Query {{ vec4 place; vec4 wi; vec4 wo; vec4 light; vec4 cone; }};
 layout(std430, binding = 1) readonly buffer Queries {{ Query queries[]; }};
 layout(std430, binding = 2) buffer Answers {{ float answers[]; }};
-layout(binding = 3) uniform texture2DArray latentsSampler;
+layout(std430, binding = 3) readonly buffer Floats {{ vec4 kNeuralFloats[]; }};
+{images}
 int loaded;
-layout(std430, binding = 4) readonly buffer Floats {{ vec4 kNeuralFloats[]; }};
+float footprint;
+vec4 outColor;
+mat4 gViewInverse;
+struct Passed {{ vec3 position; vec3 normal; vec3 tangent; vec3 binormal; vec2 uv; }} passed;
+#define dFdx(at) vec2(footprint, 0.0)
+#define dFdy(at) vec2(0.0)
+#define texture(image, at) texelFetch( \\
+    image, ivec3(fract(at) * vec2(textureSize(image, 0).xy), loaded), 0)
 {variables}
 {code}
 void main()
@@ -148,29 +162,51 @@ void main()
         return;
     Query query = queries[index];
     loaded = int(query.place.w);
-    light0Enable = light1Enable = light2Enable = light3Enable = false;
+    footprint = exp2(query.place.z) / float(kAtlasWidth);
     ambientColor = vec3(0.0);
+    isDisplayedLater = query.cone.w == 0.0;
     light0Enable = true;
-    light0Type = 4;
-    light0Dir = -query.wi.xyz;
-    light0Color = vec3(1.0);
+    light1Enable = light2Enable = light3Enable = false;
+    light0Type = int(query.light.x);
+    light0Pos = query.light.y * query.wi.xyz;
+    light0Dir = query.cone.xyz;
+    light0Color = vec3(1.0, 0.5, 0.25);
     light0Intensity = 1.0 / kEffectPi;
+    light0AttenScale = query.light.z;
+    light0ConeAngle = query.light.w;
+    light0FallOff = 0.7;
     {live}
-    vec3 x = vec3(1.0, 0.0, 0.0), y = vec3(0.0, 1.0, 0.0), z = vec3(0.0, 0.0, 1.0);
-    vec3 color = effectColor(vec3(0.0), query.wo.xyz, z, x, y, query.place.xy, query.place.z);
-    for (uint i = 0; i < 3; i++)
-        answers[3 * index + i] = color[i];
+    gViewInverse[3] = vec4(query.wo.xyz, 1.0);
+    passed = Passed(vec3(0.0), vec3(0.0, 0.0, 1.0), vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0),
+        query.place.xy);
+    pixel();
+    for (uint i = 0; i < 4; i++)
+        answers[4 * index + i] = outColor[i];
 }}
 """
+COLOR = np.float32([1, 0.5, 0.25])
+DIRECTIONAL, POINT, SPOT = 4, 3, 2
 
 
-def evaluated(opened, effect, images, queries, tmp_path):
+def queries_of(reference):
+    """The rows of a reference under a directional light."""
+    queries = np.zeros(len(reference), QUERY)
+    queries["uv"], queries["lod"] = reference.uv, reference.lod
+    queries["wi"][..., :3], queries["wo"][..., :3] = reference.wi, reference.wo
+    queries["kind"], queries["axis"] = DIRECTIONAL, -reference.wi
+    return queries
+
+
+def evaluated(effect, images, queries, tmp_path):
+    """The colours and opacities of an OGSFX file. `images` are by kind, each [ways to load it,
+    height, width, 3]."""
+    gpu, device = opened = open_gpu("wgpu")
     variables = [
         f"{each['kind']} {each['name']};"
         for each in effect.uniforms.values()
         if each["kind"] in ("bool", "int", "float", "vec3")
     ]
-    code = effect.stages["PixelStage"].split("    void main()")[0]
+    code = effect.stages["PixelStage"].replace("    void main()", "    void pixel()")
     # the numbers of the text, in a buffer: the software device copies arrays at each call
     array = re.search(r"const vec4 kNeuralFloats\[\d+\] = vec4\[\d+\]\((.*?)\);\n", code, re.S)
     floats = np.float32(re.findall(r"[-+.\de]+(?=[,)])", array[1].replace("vec4(", "")))
@@ -180,50 +216,97 @@ def evaluated(opened, effect, images, queries, tmp_path):
         for name, each in effect.uniforms.items()
         if name[:4] == "live"
     )
+    bound = [
+        (np.uint32([len(queries), 0, 0, 0]), gpu.BufferUsage.UNIFORM),
+        (queries, gpu.BufferUsage.STORAGE),
+        None,
+        (floats, gpu.BufferUsage.STORAGE),
+    ]
+    declared = []
+    for kind, pixels in images.items():
+        declared.append(f"layout(binding = {len(bound)}) uniform texture2DArray {kind}Sampler;")
+        bound.append(uploaded(gpu, device, pixels))
     (tmp_path / "a.comp").write_text(
-        COMPUTE.format(variables="\n".join(variables), code=code, live=live)
+        COMPUTE.format(
+            variables="\n".join(variables), code=code, live=live, images="\n".join(declared)
+        )
     )
     output = tmp_path / "a.spv"
     options = ("-V", "--target-env", "vulkan1.1", tmp_path / "a.comp", "-o", output)
     run(require_tool("glslangValidator"), *options)
-    gpu, device = opened
-    count, height, width = images.shape[:3]
+    return run_shader(opened, output.read_bytes(), "main", bound, len(queries), numbers=4)
+
+
+def uploaded(gpu, device, pixels):
+    count, height, width = pixels.shape[:3]
     usage = gpu.TextureUsage.COPY_DST | gpu.TextureUsage.TEXTURE_BINDING
     size = (width, height, count)
     texture = device.create_texture(size=size, format="rgba8unorm", usage=usage)
-    data = np.full((*images.shape[:3], 4), 255, np.uint8)
-    data[..., :3] = images
+    data = np.full((*pixels.shape[:3], 4), 255, np.uint8)
+    data[..., :3] = pixels
     layout = {"bytes_per_row": 4 * width, "rows_per_image": height}
     device.queue.write_texture({"texture": texture}, data, layout, size)
-    count = (np.uint32([len(queries), 0, 0, 0]), gpu.BufferUsage.UNIFORM)
-    bound = [
-        count,
-        (queries, gpu.BufferUsage.STORAGE),
-        None,
-        texture.create_view(dimension="2d-array"),
-    ]
-    bound.append((floats, gpu.BufferUsage.STORAGE))
-    return run_shader(opened, output.read_bytes(), "main", bound, len(queries), numbers=3)
+    return texture.create_view(dimension="2d-array")
 
 
 @pytest.mark.parametrize("written", ["small"], indirect=True)
-def test_the_effect_gives_the_reference_rows_under_one_light(written, tmp_path):
+def test_the_effect_gives_the_reference_rows_under_each_kind_of_light(written, tmp_path):
     """Also from an image that was loaded upside down; one that was converted is magenta."""
-    opened = open_gpu("wgpu")
     exported, files = written
     reference = make_reference(exported.exact)
     atlas = np.array(slangpy.Bitmap(files["brass_latents.png"]))
     converted = np.rint(255 * (atlas / 255) ** 2.2).astype(np.uint8)
-    queries = np.zeros((3, len(reference)), QUERY)
-    queries["uv"], queries["lod"] = reference.uv, reference.lod
-    queries["image"] = np.arange(3)[:, None]
-    queries["wi"][..., :3], queries["wo"][..., :3] = reference.wi, reference.wo
+    images = {"latents": np.stack([atlas, atlas[::-1], converted])}
+    queries = np.stack([queries_of(reference)] * 7)
+    queries["image"][:3] = np.arange(3)[:, None]
+    # a point light in distance 2 decays with the square, and linearly
+    queries["kind"][3:5], queries["distance"][3:5] = POINT, 2
+    queries["decay"][3:5] = [[2], [1]]
+    # beside the axis of a spot, between its cone and the end of its penumbra, and outside
+    queries["kind"][5:], queries["distance"][5:], queries["cone"][5:] = SPOT, 2, 0.4
+    for row, angle in ((5, 0.5), (6, 0.8)):
+        across = np.cross(reference.wi, [0.31, 0.64, 0.7])
+        across /= np.linalg.norm(across, axis=1, keepdims=True)
+        queries["axis"][row] = np.sin(angle) * across - np.cos(angle) * reference.wi
     effect = Effect(files["brass.ogsfx"].read_text())
-    images = np.stack([atlas, atlas[::-1], converted])
-    found = evaluated(opened, effect, images, queries.ravel(), tmp_path).reshape(3, -1, 3)
-    for part in found[:2]:
-        np.testing.assert_allclose(part, reference.exported, rtol=1e-3, atol=1e-5)
-    np.testing.assert_array_equal(found[2], np.tile([1, 0, 1], (len(reference), 1)))
+    found = evaluated(effect, images, queries.ravel(), tmp_path).reshape(7, -1, 4)
+    # the smooth step of cosines: 0 at .7 from the axis, 1 at .4
+    part = (np.cos(0.5) - np.cos(0.7)) / (np.cos(0.4) - np.cos(0.7))
+    penumbra = part * part * (3 - 2 * part)
+    for row, strength in ((0, 1), (1, 1), (3, 1 / 4), (4, 1 / 2), (5, penumbra), (6, 0)):
+        expected = strength * COLOR * reference.exported
+        np.testing.assert_allclose(found[row, :, :3], expected, rtol=2e-3, atol=1e-5)
+    np.testing.assert_array_equal(found[2], np.tile([1, 0, 1, 1], (len(reference), 1)))
+
+
+def test_emission_and_opacity_are_those_of_the_bundle_whichever_way_an_image_is_loaded(tmp_path):
+    """And what is shown as it is has sRGB's curve."""
+    random = np.random.default_rng(2)
+    glow = random.uniform(0, 3, (8, 16, 3)).astype(np.float32)
+    holes = random.integers(0, 256, (8, 16, 1)).astype(np.uint8)
+    covers = [holes[: max(8 >> level, 1), : 16 >> level] for level in range(5)]
+    bundle = make_bundle(
+        tmp_path / "lamp.vdg", made_up(SMALL), emission=emission_levels(glow), opacity=covers
+    )
+    files = {path.suffix: path for path in write_maya_effect(bundle, tmp_path)}
+    effect = Effect(files[".ogsfx"].read_text())
+    kinds = {kind: tmp_path / f"lamp_{kind}.png" for kind in ("latents", "emission", "opacity")}
+    pixels = {kind: np.array(slangpy.Bitmap(file))[..., :3] for kind, file in kinds.items()}
+    images = {kind: np.stack([each, each[::-1]]) for kind, each in pixels.items()}
+    row, column = np.mgrid[0:8, 0:16].reshape(2, -1)
+    queries = np.zeros((3, row.size), QUERY)
+    queries["uv"] = np.stack([(column + 0.5) / 16, (row + 0.5) / 8], 1)
+    queries["image"][1], queries["is_shown"][2] = 1, 1
+    queries["wo"][..., 2], queries["kind"], queries["axis"][..., 2] = 1, DIRECTIONAL, 1
+    found = evaluated(effect, images, queries.ravel(), tmp_path).reshape(3, -1, 4)
+    opacity = holes[row, column] / 255
+    np.testing.assert_allclose(found[..., 3:], np.stack([opacity] * 3), atol=1e-6)
+    emitted = np.float32(bundle.emission()[0])[row, column, :3] * opacity
+    # a byte of the square root
+    np.testing.assert_allclose(found[:2, :, :3], [emitted] * 2, atol=3 / 255)
+    linear = found[0, :, :3] / np.maximum(opacity, 1e-9)
+    shown = np.where(linear < 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    np.testing.assert_allclose(found[2, :, :3], shown * opacity, atol=2e-5)
 
 
 def test_a_decoder_above_the_constants_is_refused_with_the_remedy(tmp_path):

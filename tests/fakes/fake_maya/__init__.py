@@ -69,6 +69,12 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     ui.MQtUtil = StrictModule("maya.OpenMayaUI.MQtUtil")  # type: ignore[attr-defined]
     ui.MQtUtil.findControl = scene.panels.pointer  # type: ignore[attr-defined]
     maya.OpenMayaUI = ui  # type: ignore[attr-defined]
+    utils = StrictModule("maya.utils")
+    # from any thread, for when Maya is idle
+    utils.executeDeferred = lambda action, *values: scene.deferred.append(  # type: ignore[attr-defined]
+        lambda: action(*values)
+    )
+    maya.utils = utils  # type: ignore[attr-defined]
     node_menus = StrictModule("maya.app.general.nodeEditorMenus")
     node_menus.customInclusiveNodeItemMenuCallbacks = scene.node_menus  # type: ignore[attr-defined]
     app, general = StrictModule("maya.app"), StrictModule("maya.app.general")
@@ -80,6 +86,7 @@ def install(monkeypatch: Any, scene: Scene) -> None:
         "maya.app.general.nodeEditorMenus": node_menus,
         "maya": maya,
         "maya.mel": mel,
+        "maya.utils": utils,
         "maya.standalone": standalone,
         "maya.OpenMayaUI": ui,
         "maya.cmds": cmds,

@@ -1,12 +1,13 @@
 """The neural material in the viewport, beside the baked look."""
 
 import importlib
+import threading
 from pathlib import Path
 
 import pytest
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import BakedResult
+from verdigris.core.hosts.host import BakedResult, HostMaterial
 
 from ...core.bundle.bundles import make_bundle
 from ..hosts import by_name, flattened
@@ -48,8 +49,17 @@ def exported(monkeypatch):
 
 
 def press(maya, name="switch_neural_look"):
+    """Presses a button, and waits for what its thread leaves to an idle Maya."""
     getattr(importlib.import_module("verdigris.plugins.maya.actions"), name)()
+    wait(maya)
     return maya.dialogs[-1]
+
+
+def wait(maya):
+    for thread in threading.enumerate():
+        if thread.name == "Verdigris effects":
+            thread.join(60)
+    maya.idle()
 
 
 @pytest.mark.parametrize(("engine", "kind", "plugin", "suffix"), ENGINES)
@@ -116,7 +126,7 @@ def test_materials_without_a_bundle_or_a_mesh_are_refused(maya, painting, baked,
     look = importlib.import_module("verdigris.plugins.maya.scene.neural_look")
     for material, said in ((by_name(painting, "standardSurface2"), "bake"), (baked, "assign")):
         with pytest.raises(HostError, match=f"{material.name}: .*: {said} the material"):
-            look.switch_neural_looks({material: ()})
+            look.switch_neural_looks({material: ()}, print)
     maya.selection = []
     assert press(maya).startswith("no material is selected")
     assert not maya.undo_stack and not exported
@@ -132,3 +142,47 @@ def test_the_worker_exports_and_its_error_leaves_the_scene_alone(maya, baked, tm
     effect = maya.require("Standard_Surface1_neural")["attributes"]["shader"]
     assert effect == (tmp_path / "a_maya" / "a.ogsfx").as_posix()
     assert "Verdigris" in (tmp_path / "a_maya" / "a.ogsfx").read_text()
+
+
+def test_maya_is_free_while_effects_are_written(maya, painting, baked, exported, monkeypatch):
+    """And what the artist does meanwhile counts: a second press, a scene without the material."""
+    look = importlib.import_module("verdigris.plugins.maya.scene.neural_look")
+    actions = importlib.import_module("verdigris.plugins.maya.actions")
+    may_end, write = threading.Event(), look.run_command
+    monkeypatch.setattr(look, "run_command", lambda words: may_end.wait(60) and write(words))
+    before = maya.state()
+    actions.switch_neural_look()
+    assert maya.dialogs[-1] == (
+        "Writing the effect of Standard_Surface1: the look appears in some seconds"
+    )
+    maya.idle()
+    actions.switch_neural_look()
+    assert "Standard_Surface1: the effect is still being written" in maya.dialogs[-1]
+    assert maya.state() == before and not exported
+    may_end.set()
+    wait(maya)
+    assert maya.dialogs[-1] == "Neural looks are shown: Standard_Surface1"
+    assert assigned(maya) == SHOWN and len(maya.undo_stack) == 1
+    press(maya)
+    monkeypatch.setattr(look, "list_materials", tuple)
+    assert "Standard_Surface1 is no longer in the scene" in press(maya)
+    assert assigned(maya) == BY_FACE
+
+
+def test_without_a_window_the_look_is_there_at_once(maya, baked, exported):
+    maya.batch = True
+    importlib.import_module("verdigris.plugins.maya.actions").switch_neural_look()
+    assert not maya.deferred and assigned(maya) == SHOWN
+
+
+def test_materials_of_stages_are_named_with_their_way(maya, painting, baked, exported):
+    look = importlib.import_module("verdigris.plugins.maya.scene.neural_look")
+    staged = HostMaterial("|stage|shape,/mtl/gold", "gold", look.STAGED)
+    way = "gold: Maya draws USD stages without effects: choose Baked Look"
+    with pytest.raises(HostError, match=way):
+        look.switch_neural_looks({staged: ("|stage|shape,/ball",)}, print)
+    meshes = {staged: ("|stage|shape,/ball",), baked: (SHAPE,)}
+    said = []
+    look.switch_neural_looks(meshes, lambda show: said.append(show()))
+    wait(maya)
+    assert said == [f"Neural looks are shown: Standard_Surface1; {way}"]
