@@ -27,7 +27,7 @@ COMMANDS = {
     "inspect": Listed("inspect", "Lists what a bake of a document keeps, approximates or drops."),
     "render": Listed("render", "Draws a material or a bundle on a sphere, a plane or a mesh."),
     "measure": Listed("measure", "Measures the errors of a bundle against its source material."),
-    "compare": Listed("compare", "Draws two materials and a heat map of their difference."),
+    "compare": Listed("compare", "Draws two to four materials and maps of their difference."),
     "verify": Listed("verify", "Checks that all decoders agree on a bundle."),
     "export": Listed("bundles", "Writes a bundle for phones, other devices, Maya or RTXNS."),
     "versions": Listed("bundles", "Lists the versions of a bundle, or changes them."),

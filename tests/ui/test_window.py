@@ -208,7 +208,7 @@ def test_a_cancelled_bake_is_shown_as_cancelled(window, documents):
             window.client.emit("started", step=0, steps=400)
             window.client.emit("step", step=step, steps=400)
         model.tick()
-    assert now.text() == "Cancelled at 79%"
+    assert now.text() == "Cancelled at 78%"
 
 
 def test_a_bake_cancelled_before_its_first_step_is_shown_as_cancelled(window, documents):

@@ -59,6 +59,10 @@ class WorkerLink:
         if self._client is None:
             self._client = self._make_client()
 
+    def make_another(self) -> WorkerClient:
+        """A worker beside this one. Raises an error if that is not possible."""
+        return self._make_client()
+
     def send(self, command: commands.Command) -> None:
         if self._client is not None:
             self._client.send(command)

@@ -57,8 +57,8 @@ class Shelf:
         """None inside an application, which has its own list of files."""
         self.reveal: Callable[[Path], None] = lambda _path: None
         """Shows a file in the desktop's file manager."""
-        self.compared = Signal()
-        """Emitted with the entries that the artist compares."""
+        self.compare: Callable[[list[Entry]], None] = lambda _entries: None
+        """Shows entries side by side."""
         self.changed = Signal()
         self._undo: tuple[str, Callable[[], None]] | None = None
         self._bundles: dict[tuple[Path, str], Path | None] = {}
@@ -171,7 +171,7 @@ class Shelf:
             return [
                 Action(
                     "compare", f"Compare {len(entries)}", tip,
-                    lambda: self.compared.emit(entries), self.can_compare(entries),
+                    lambda: self.compare(entries), self.can_compare(entries),
                 )
             ]  # fmt: skip
         if not entries:

@@ -22,6 +22,7 @@ from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.scrub import WholeBox
 from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.shelf.compare_window import CompareWindow
 from verdigris.ui.shelf.entries import Entry
 from verdigris.ui.shelf.shelf import Action, Shelf
 from verdigris.ui.shelf.shelf_list import ShelfList
@@ -71,6 +72,8 @@ class ShelfPage(QWidget):
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._open_menu)
         bind(self, shelf.changed, self._show)
+        self.compared: CompareWindow | None = None
+        shelf.compare = self._compare
         bind(self, shelf.model.link.state_changed, self._show_details)
 
     def _row_of_queue(self) -> QWidget:
@@ -124,6 +127,11 @@ class ShelfPage(QWidget):
             keep_versions(count)
         except VerdigrisError as failure:
             self.shelf.model.state.notices.add(ERROR, str(failure))
+
+    def _compare(self, entries: list[Entry]) -> None:
+        """Opens a window with these entries."""
+        self.compared = CompareWindow(self.shelf.model, entries, self.window())
+        self.compared.show()
 
     def _run(self) -> None:
         if self.shelf.documents is not None:

@@ -39,7 +39,7 @@ from verdigris.core.material.load.mtlx_document import (
 )
 from verdigris.core.material.load.provenance import files_read
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.pictures.compare.comparison import compare_materials
+from verdigris.core.pictures.compare.comparison import compare_materials, draw_reference, sheet_of
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.render import Lighting, largest_size
 
@@ -47,23 +47,30 @@ app = CommandApp()
 
 _LARGEST_PART = largest_size()
 _COMPARED_SHAPES = ("sphere", "plane")
+_MOST_OTHERS = 3
 ComparedNames = Annotated[
     list[str] | None,
     typer.Option(
         "--material",
         "-m",
         metavar="NAME",
-        help="The material's name, if a document has several. Twice: for REFERENCE, then for "
-        "OTHER.",
+        help="The material's name, if a document has several. Once for all documents, or once for "
+        "each of them in their order.",
     ),
 ]
 
 
 @app.add("compare copper_tray.mtlx copper_tray.vdg -o compared.png")
 def compare(
-    first: Annotated[Path, path_argument("REFERENCE", "A document or a bundle.")],
-    second: Annotated[Path, path_argument("OTHER", "A document or a bundle.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
+    files: Annotated[
+        list[Path],
+        path_argument(
+            "REFERENCE OTHER...", f"Documents or bundles: the reference, and up to {_MOST_OTHERS}."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "--out", "-o", help="The picture: .png or .exr.")
+    ],
     size: Annotated[
         int, typer.Option(help=f"Width of each picture in pixels, 1 to {_LARGEST_PART}.")
     ] = 384,
@@ -77,11 +84,11 @@ def compare(
     confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws two materials and a heat map of their difference.
+    """Draws two to four materials and maps of their difference.
 
-    The map shows FLIP. The pictures show only reflected light, from one light and a studio, before
-    a backdrop. The printed PSNR and FLIP belong to these pictures. `measure` uses another light and
-    prints other figures.
+    A map shows FLIP, compared with the first material. The pictures show only reflected light,
+    from one light and a studio, before a backdrop. The printed PSNR and FLIP belong to these
+    pictures. `measure` uses another light and prints other figures.
     """
     require_known(view, _COMPARED_SHAPES, "--view")
     check_picture_path(output)
@@ -89,11 +96,14 @@ def compare(
     lighting = Lighting(
         environment=require_at_least(environment, 0.0, "--environment"), emission=0.0
     )
-    bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
+    if not 2 <= len(files) <= 1 + _MOST_OTHERS:
+        raise typer.BadParameter(
+            f"{len(files)} files: name the reference and 1 to {_MOST_OTHERS} others",
+            param_hint="REFERENCE OTHER...",
+        )
+    bundles = {path: open_bundle(path) for path in files if is_bundle(path)}
     documents = [
-        load_document(path, search or (), confined)
-        for path in (first, second)
-        if path not in bundles
+        load_document(path, search or (), confined) for path in files if path not in bundles
     ]
     for path, bundle in bundles.items():
         # with a document, the names may be those of the document
@@ -120,26 +130,29 @@ def compare(
             warn_of_changes(bundle, teacher)
     graphs = iter(teachers)
     shown: list[DeviceMaterial] = [
-        BundleMaterial(bundles[path], opened) if path in bundles else next(graphs)
-        for path in (first, second)
+        BundleMaterial(bundles[path], opened) if path in bundles else next(graphs) for path in files
     ]
-    for path, drawn in zip((first, second), shown, strict=True):
+    for path, drawn in zip(files, shown, strict=True):
         # a document is drawn at the values of the bundle
         drawn.live = shares.get(path, next(iter(shares.values()), drawn.live))
-    compared = compare_materials(shown[0], shown[1], view, size, lighting)
-    write_picture(output, compared.picture)
+    drawn_first = draw_reference(shown[0], view, size, lighting)
+    found = [
+        compare_materials(shown[0], other, view, size, lighting, drawn=drawn_first)
+        for other in shown[1:]
+    ]
+    write_picture(output, sheet_of(found))
     light = "one light and a studio" if environment else "one light"
-    print(
-        f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
-        f"(of this picture of reflected light, lit by {light}; measure uses another light)"
-    )
+    of = f"(of this picture of reflected light, lit by {light}; measure uses another light)"
+    for path, compared in zip(files[1:], found, strict=True):
+        name = f"{output}, {path.name}" if len(found) > 1 else str(output)
+        print(f"{name}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} {of}")
 
 
 def _compared_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
-    """A material of each document. Two names name one each; one name is for both."""
-    if len(names) == len(documents) == 2:
+    """A material of each document. As many names name one each; one name is for all."""
+    if len(names) == len(documents) > 1:
         return [
             (document, document.require_material(name))
             for document, name in zip(documents, names, strict=True)

@@ -18,6 +18,8 @@ from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import SUBPIXELS, Lighting, Uploads, draw, over_backdrop
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from verdigris.core.base.array_types import Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
@@ -90,6 +92,18 @@ def compare_materials(
     coloured = with_colour_bar(heat_colours(np.asarray(heat, np.float32)))
     strip = np.concatenate([*pictures, coloured], axis=1)
     return Comparison(strip, psnr(pictures[1], pictures[0]), flip)
+
+
+def sheet_of(compared: Sequence[Comparison]) -> Floats:
+    """One comparison as it is. Several with one reference have all pictures above, and each heat
+    map below its picture."""
+    if len(compared) == 1:
+        return compared[0].picture
+    parts = [np.split(each.picture, 3, axis=1) for each in compared]
+    reference = parts[0][0]
+    above = [reference, *(other for _, other, _ in parts)]
+    below = [np.full_like(reference, reference[0, 0]), *(heat for *_, heat in parts)]
+    return np.concatenate([np.concatenate(row, axis=1) for row in (above, below)])
 
 
 def comparison_path(bundle: Path) -> Path:

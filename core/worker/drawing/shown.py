@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TEXTURE_SIZE = 256
 _COARSE_LEVEL_PLACES = 16
 # Passes of a picture under an environment until it has no grain.
-_PASSES_ON_CPU, _PASSES_ON_GPU = 24, 96
+PASSES_ON_CPU, PASSES_ON_GPU = 24, 96
 
 
 class ShownMeshes:
@@ -76,7 +76,7 @@ class ShownMaterials:
         """Texels per side of the student's texture."""
         self.inputs_of: Mapping[int, Sequence[LiveInput]] = {}
         """Live inputs of bundles, by the identity of their students: others have the teacher's."""
-        effort = Effort(_PASSES_ON_CPU if teacher.device.is_software else _PASSES_ON_GPU)
+        effort = Effort(PASSES_ON_CPU if teacher.device.is_software else PASSES_ON_GPU)
         self.illumination = Illumination(teacher.device, self._prepare, effort)
 
     def _prepare(

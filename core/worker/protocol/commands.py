@@ -35,6 +35,7 @@ LEAST_ZOOM, LARGEST_ZOOM = 0.125, 4096.0
 FIELDS_OF_VIEW = 2.0, 120.0
 MOST_BLUR = 90.0
 MOST_RANGE, LARGEST_RANGE = 32, 256
+MOST_COMPARED = 4
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
 # Three corners, each with a position, a normal and a uv.
@@ -123,6 +124,16 @@ class Show(Command):
     path: str
     against: str = ""
     """A bundle in place of the reference; by default the material."""
+
+
+@dataclass(frozen=True)
+class Compare(Command):
+    """Shows bundles side by side in the view, in place of an open document."""
+
+    paths: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _within("compare: paths", len(self.paths), 1, MOST_COMPARED)
 
 
 @dataclass(frozen=True)
@@ -318,6 +329,7 @@ NAMES: dict[type[Command], str] = {
     Open: "open",
     Start: "start",
     Show: "show",
+    Compare: "compare",
     Forecast: "forecast",
     Ladder: "ladder",
     Pause: "pause",

@@ -205,8 +205,8 @@ class Picture(Pixels):
 
     array: NDArray[np.uint8] | NDArray[np.uint16]
     part: str
-    """`reference`, `neural`, `heat`, `texture`: the material on the unit square, or `light`: the
-    map of an environment from a file."""
+    """`reference`, `neural`, `heat`, `texture`: the material on the unit square, `light`: the map
+    of an environment from a file, or `compared 0` and so on."""
     view: int
     """The number of the view that it shows."""
     step: int

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.progress import Event
+    from verdigris.core.worker.drawing.compared import ComparedPictures
     from verdigris.core.worker.session.live_pictures import LivePictures
 
 _PREPARING = "preparing the training"
@@ -69,6 +70,7 @@ class Session:
         self._greeted = False
         self._opened: OpenDocument | None = None
         self._material: OpenMaterial | None = None
+        self._compared: ComparedPictures | None = None
         self._view = RequestedView(post)
         self._focus = commands.Focus()
         self._importance: NDArray[np.float32] | None = None
@@ -79,6 +81,7 @@ class Session:
             commands.Open: self._open,
             commands.Start: self._start,
             commands.Show: self._show_bundle,
+            commands.Compare: self._compare,
             commands.Forecast: self._forecast,
             commands.Ladder: self._fit_ladder,
             commands.Pause: self._pause,
@@ -128,8 +131,8 @@ class Session:
         try:
             if self._bake is not None and self.state in _WORKING:
                 self._work_on(self._bake)
-            elif self._material is not None:
-                self._complete_pictures(self._material.pictures)
+            elif (shown := self._compared or self._pictures) is not None:
+                self._complete_pictures(shown)
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
@@ -160,7 +163,7 @@ class Session:
     def _open(self, command: commands.Open) -> None:
         self._refuse_while_busy("open")
         self._leave_refining()
-        self._opened = self._material = None
+        self._opened = self._material = self._compared = None
         self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
         try:
             self._opened = opened = open_document(command)
@@ -207,6 +210,15 @@ class Session:
         with self._doing("opening the bundle"):
             material.pictures.show(*open_students(command, material.teacher))
             self._post(worker_events.Shown(command.path, command.against))
+
+    def _compare(self, command: commands.Compare) -> None:
+        from verdigris.core.worker.drawing.compared import ComparedPictures
+
+        self._refuse_while_busy("compare")
+        self._leave_refining()
+        with self._doing("opening the bundles"):
+            view = self._view
+            self._compared = ComparedPictures(command.paths, view.now, self._post, view.meshes)
 
     def _forecast(self, command: commands.Forecast) -> None:
         self._refuse_while_busy("forecast")
@@ -280,7 +292,8 @@ class Session:
             raise
 
     def _set_view(self, command: commands.SetView) -> None:
-        if self._view.look(self._pictures, command) and self._focus.where == commands.IN_VIEW:
+        is_taken = self._view.look(self._compared or self._pictures, command)
+        if is_taken and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
     def _draw_range(self, command: commands.Range) -> None:
@@ -291,7 +304,7 @@ class Session:
         self._post(material.pictures.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
-        self._view.take_mesh(self._pictures, command)
+        self._view.take_mesh(self._compared or self._pictures, command)
 
     def _read_map(self, command: commands.ReadMap) -> None:
         from verdigris.core.importance.maps import read_importance
@@ -309,7 +322,7 @@ class Session:
 
     # work
 
-    def _complete_pictures(self, show: LivePictures) -> None:
+    def _complete_pictures(self, show: LivePictures | ComparedPictures) -> None:
         # compilers are silent
         with self._doing("") if show.must_compile else nullcontext():
             show.complete()
@@ -379,7 +392,8 @@ class Session:
 
     @property
     def _shows_all(self) -> bool:
-        return self._pictures is None or self._pictures.is_complete
+        shown = self._compared or self._pictures
+        return shown is None or shown.is_complete
 
     def _leave_refining(self) -> None:
         """Ends the refinement of a result that is already written, for other work."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.progress import Event
+    from verdigris.core.worker.drawing.compared import ComparedPictures
 
 # The mesh in view and the last ones: meshes can be large.
 _MOST_MESHES = 4
@@ -41,7 +42,13 @@ class RequestedView:
             self._keep_showing(refused, failure)
             return LivePictures(teacher, self._view, resolution, self._post, self.meshes)
 
-    def look(self, pictures: LivePictures | None, command: commands.SetView) -> bool:
+    @property
+    def now(self) -> commands.SetView:
+        return self._view
+
+    def look(
+        self, pictures: LivePictures | ComparedPictures | None, command: commands.SetView
+    ) -> bool:
         """Changes the view; False if it is refused."""
         try:
             if pictures is not None:
@@ -52,7 +59,9 @@ class RequestedView:
         self._view = command
         return True
 
-    def take_mesh(self, pictures: LivePictures | None, command: commands.SetMesh) -> None:
+    def take_mesh(
+        self, pictures: LivePictures | ComparedPictures | None, command: commands.SetMesh
+    ) -> None:
         """Keeps a mesh of the host, and shows it if the view is of this mesh."""
         self.meshes.pop(command.name, None)
         self.meshes[command.name] = command.mesh()

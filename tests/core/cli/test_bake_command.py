@@ -277,6 +277,22 @@ def test_compare_draws_reference_result_and_heat_side_by_side(source, result, tm
     # heat: none far from the sphere, much on it
     heat = panels[:, 64:].astype(int).sum(-1)
     assert heat[0, 0] < 0.5 * heat[8:24, 8:24].max()
+    # four: their pictures above, and the difference of each to the first one below it
+    several = (source, result, source, result, "--out", tmp_path / "four.png")
+    code, out, _ = command("compare", *several, *options)
+    assert code == 0
+    lines = re.findall(r"four.png, (\S+): PSNR (\S+) dB, FLIP (\S+) ", out)
+    assert [name for name, *_ in lines] == [result.name, source.name, result.name]
+    assert lines[1][1:] == ("100.0", "0.0000") and lines[0] == lines[2]
+    four = pixels(tmp_path / "four.png")
+    assert four.shape == (64, 128, 3)
+    for column, part in ((0, 0), (1, 1), (2, 0), (3, 1)):
+        cell = four[:32, 32 * column : 32 * (column + 1)]
+        np.testing.assert_array_equal(cell, panels[:, 32 * part : 32 * (part + 1)])
+    for column in (1, 3):
+        np.testing.assert_array_equal(four[32:, 32 * column : 32 * (column + 1)], panels[:, 64:])
+    code, _, errors = command("compare", *[source] * 5, "-o", tmp_path / "five.png", *options)
+    assert code == 2 and "5 files: name the reference and 1 to 3 others" in errors
 
 
 @pytest.mark.parametrize(
