@@ -29,7 +29,7 @@ from verdigris.ui.model.ladder_work import PAGE, SIZES
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
-from verdigris.ui.qt.text_widgets import Elided, Line
+from verdigris.ui.qt.text_widgets import Elided, Line, Note
 from verdigris.ui.signals import capitalise
 from verdigris.ui.status.progress_view import ProgressLine
 from verdigris.ui.style.combo import Combo
@@ -67,7 +67,7 @@ class RungCard(QFrame):
         self.picture = QLabel()
         self.picture.setFixedSize(PICTURE, PICTURE)
         self.picture.setAccessibleName(f"Picture: {kind.title}")
-        self.figures, self.use = Line(), Line()
+        self.figures, self.use = Note(), Note()
         grid = QGridLayout(self)
         grid.setContentsMargins(GAP, HALF, GAP, HALF)
         grid.setHorizontalSpacing(GAP)

@@ -20,37 +20,41 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.hosts.own_files import SUFFIXES
 from verdigris.ui.first_run import SelftestOffer, SetUpBox
-from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, OPEN_FILE, Card, cards_of
+from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, OPEN_FILE, Action, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
-from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.qt.text_widgets import Elided, Line
 from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.status.banner import Banner
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import FIELD, GAP, HALF, bold
 from verdigris.ui.style.sheet import wear_card
+from verdigris.ui.viewport.viewport import Viewport
 
-_MARGIN = 8
+_MARGIN = HALF
 _MOST_WIDTH = 460
 _MATERIAL_FILES = f"Materials ({' '.join(f'*{suffix}' for suffix in SUFFIXES)})"
 
 
 class CardBox(QFrame):
-    """One card: a text, a detail, and its buttons."""
+    """One card: a text, a detail, and its buttons; below each other, or on one line."""
 
     def __init__(self, card: Card, request: Callable[[str], None], hide: Callable[[], None]):
         super().__init__()
         self.card = card
+        self.is_slim = False
         self.setObjectName("card")
         self.setAccessibleName(card.text)
-        self.text, self.detail = Line(), Line()
+        self.text, self.detail, self.line = Line(), Line(), Elided()
         self.text.setText(card.text)
         self.detail.setText(card.detail)
         self.detail.setToolTip(card.whole)
-        self.detail.setVisible(bool(card.detail))
-        self.text.setFont(bold(self.text))
+        self.line.setText(card.text)
+        self.line.setToolTip("\n".join(filter(None, (card.text, card.whole or card.detail))))
+        for each in (self.text, self.line):
+            each.setFont(bold(each))
         self.icon = IconLabel(FIELD)
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.text.setContentsMargins(0, HALF, 0, 0)
@@ -61,35 +65,32 @@ class CardBox(QFrame):
         self.hider.setToolTip("Hides this card")
         self.hider.setAccessibleName(f"Hide: {card.text}")
         self.hider.clicked.connect(lambda _: hide())
-        grid = QVBoxLayout(self)
-        grid.setContentsMargins(GAP, GAP, HALF, GAP)
-        grid.setSpacing(HALF)
-        top = QHBoxLayout()
-        top.setSpacing(GAP)
-        top.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignTop)
-        top.addWidget(self.text, 1)
-        top.addWidget(self.hider, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addLayout(top)
-        grid.addWidget(self.detail)
-        self.buttons: list[QPushButton] = []
-        if card.actions:
-            row = QWidget()
-            flow = FlowLayout(row)
-            for action in card.actions:
-                button = QPushButton(action.text.replace("&", "&&"))
-                button.setToolTip(action.tip)
-                do = action.do
-                button.clicked.connect(
-                    lambda _=False, do=do: request(do) if isinstance(do, str) else do()
-                )
-                flow.addWidget(button)
-                self.buttons.append(button)
-            grid.addWidget(row)
-            if card.steps:
-                self._add_steps(flow, grid)
+        self.buttons = [self._button(each, request) for each in card.actions]
+        self._row = QWidget()
+        self._flow = FlowLayout(self._row)
+        self._top, self._column = QHBoxLayout(), QVBoxLayout(self)
+        self._top.setSpacing(GAP)
+        self._top.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._top.addWidget(self.text, 1)
+        self._top.addWidget(self.line, 1)
+        self._top.addWidget(self.hider, 0, Qt.AlignmentFlag.AlignTop)
+        self._column.setSpacing(HALF)
+        self._column.addLayout(self._top)
+        self._column.addWidget(self.detail)
+        self._column.addWidget(self._row)
+        if card.actions and card.steps:
+            self._add_steps()
+        self._show(False)
         self._colour()
 
-    def _add_steps(self, flow: FlowLayout, grid: QVBoxLayout) -> None:
+    def _button(self, action: Action, request: Callable[[str], None]) -> QPushButton:
+        button = QPushButton(action.text.replace("&", "&&"))
+        button.setToolTip(action.tip)
+        do = action.do
+        button.clicked.connect(lambda _=False: request(do) if isinstance(do, str) else do())
+        return button
+
+    def _add_steps(self) -> None:
         """A button that shows how to export by hand."""
         self.steps = Line()
         self.steps.setText("\n".join(f"• {step}" for step in self.card.steps))
@@ -98,9 +99,37 @@ class CardBox(QFrame):
         show.setCheckable(True)
         show.setToolTip("Shows how to write this material into a file in the application")
         show.toggled.connect(self.steps.setVisible)
-        flow.addWidget(show)
         self.buttons.append(show)
-        grid.addWidget(self.steps)
+        self._column.addWidget(self.steps)
+
+    @property
+    def slim_width(self) -> int:
+        """The width in which the whole card is one line."""
+        letters = self.line.fontMetrics().horizontalAdvance(self.card.text) + 2
+        buttons = sum(each.sizeHint().width() + HALF for each in self.buttons)
+        return letters + buttons + 2 * FIELD + 5 * GAP
+
+    def set_slim(self, is_slim: bool) -> None:
+        """Shows the card on one line, so that it covers little. The tooltip has the detail."""
+        if is_slim != self.is_slim:
+            self._show(is_slim)
+
+    def _show(self, is_slim: bool) -> None:
+        self.is_slim = is_slim
+        edge = HALF - 1 if is_slim else GAP
+        self._column.setContentsMargins(GAP, edge, HALF, edge)
+        self.text.setVisible(not is_slim)
+        self.line.setVisible(is_slim)
+        self.detail.setVisible(bool(self.card.detail) and not is_slim)
+        self._row.setVisible(bool(self.buttons) and not is_slim)
+        for button in self.buttons:
+            self._flow.removeWidget(button)
+            self._top.removeWidget(button)
+            if is_slim:
+                self._top.insertWidget(self._top.count() - 1, button)
+            else:
+                self._flow.addWidget(button)
+            button.show()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -118,21 +147,28 @@ class CardBox(QFrame):
 
 
 class CardOverlay(QWidget):
-    """The cards at the lower edge of a widget, below offers and the last message."""
+    """The cards at the lower edge of the viewport, below offers and the last message. Without a
+    picture, they are below each other. A picture keeps its place above one line of them, so that
+    they cover nothing; the others are a click away."""
 
-    def __init__(self, model: PanelModel, over: QWidget) -> None:
+    def __init__(self, model: PanelModel, over: Viewport) -> None:
         super().__init__(over)
         self._model, self._over = model, over
         self._shown: list[Card] = []
+        self._first = 0
+        """The card that is shown first, while not all fit on the line."""
+        self._is_placing = self._was_drawn = False
         self.boxes: list[CardBox] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(_MARGIN)
         self.set_up, self.selftest = SetUpBox(model), SelftestOffer(model)
         self.banner = Banner(model)
         self._messages = (self.set_up, self.selftest, self.banner)
+        self.more = QToolButton(self)
+        self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.more.setToolTip("Shows the next message")
+        self.more.clicked.connect(lambda _: self._turn())
+        self.more.hide()
         for message in self._messages:
-            self._column.addWidget(message)
+            message.setParent(self)
             message.installEventFilter(self)
         over.installEventFilter(self)
         for signal in (
@@ -144,6 +180,7 @@ class CardOverlay(QWidget):
             model.state.bake.progress_changed,
         ):
             bind(self, signal, self._show)
+        bind(self, model.state.pictures.changed, self._place_if_drawn)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         types = QEvent.Type
@@ -170,16 +207,16 @@ class CardOverlay(QWidget):
             box.isAncestorOf(self.focusWidget()) for box in self.boxes if self.focusWidget()
         )
         for box in self.boxes:
-            self._column.removeWidget(box)
             box.setParent(None)
             box.deleteLater()
-        self._shown = cards
+        self._shown, self._first = cards, 0
         self.boxes = [
             CardBox(card, self._request, lambda key=card.key: self._hide(key)) for card in cards
         ]
         before = self._over
         for box in self.boxes:
-            self._column.addWidget(box)
+            box.setParent(self)
+            box.installEventFilter(self)
             box.show()
             for button in (*box.buttons, box.hider):
                 QWidget.setTabOrder(before, button)
@@ -219,24 +256,98 @@ class CardOverlay(QWidget):
             if is_chosen:
                 self._model.documents.take_file(Path(path), name)
 
+    def _turn(self) -> None:
+        self._first = (self._first + 1) % max(1, len(self.boxes))
+        self._place()
+        self.more.setFocus()
+
+    @property
+    def _is_drawn(self) -> bool:
+        return bool(self._model.state.pictures.parts)
+
+    def _place_if_drawn(self) -> None:
+        if self._was_drawn != self._is_drawn:
+            self._place()
+
     def _place(self) -> None:
-        """Keeps the cards at the lower edge, as wide as they need."""
-        shown = [each for each in (*self._messages, *self.boxes) if not each.isHidden()]
-        self.setVisible(bool(shown))
-        if not shown:
+        """Keeps everything at the lower edge, in rows."""
+        if self._is_placing:
             return
-        width = min(_MOST_WIDTH, self._over.width() - 2 * _MARGIN)
-        # messages know their lines when they have their width
-        self.resize(width, self.height())
-        self._column.activate()
-        height = sum(
-            box.heightForWidth(width) if box.hasHeightForWidth() else box.sizeHint().height()
-            for box in shown
-        )
-        height += _MARGIN * (len(shown) - 1)
+        self._is_placing = True
+        try:
+            self._was_drawn = self._is_drawn
+            room = self._over.width() - 2 * _MARGIN
+            offers = [each for each in (self.set_up, self.selftest) if not each.isHidden()]
+            rows = [[(each, min(_MOST_WIDTH, room))] for each in offers]
+            banner = [] if self.banner.isHidden() else [self.banner]
+            for box in self.boxes:
+                box.set_slim(self._is_drawn)
+            if self._is_drawn:
+                rows.append(self._line(banner, room))
+            else:
+                rows += [[(each, min(_MOST_WIDTH, room))] for each in (*banner, *self.boxes)]
+                self.more.hide()
+                for box in self.boxes:
+                    box.show()
+            self._set_rows([row for row in rows if row])
+        finally:
+            self._is_placing = False
+
+    def _line(self, banner: list[QWidget], room: int) -> list[tuple[QWidget, int]]:
+        """The message and the cards that fit beside each other, each with its width."""
+        turned = sorted(self.boxes, key=lambda box: not box.buttons)
+        turned = turned[self._first :] + turned[: self._first]
+        items = [(each, min(_MOST_WIDTH, room)) for each in banner]
+        items += [(box, box.slim_width) for box in turned]
+        needs = sum(width for _, width in items) + _MARGIN * (len(items) - 1)
+        self.more.setText(f"{len(items) - 1} more")
+        rest = room - (self.more.sizeHint().width() + _MARGIN if needs > room else 0)
+        row: list[tuple[QWidget, int]] = []
+        for each, width in items:
+            if row and width > rest:
+                break
+            row.append((each, min(width, rest)))
+            rest -= width + _MARGIN
+        left = len(items) - len(row)
+        for box in self.boxes:
+            box.setVisible(any(box is each for each, _ in row))
+        self.more.setVisible(left > 0)
+        if left:
+            self.more.setText(f"{left} more")
+            self.more.setAccessibleName(f"{left} more messages")
+            row.append((self.more, self.more.sizeHint().width()))
+        return row
+
+    def _set_rows(self, rows: list[list[tuple[QWidget, int]]]) -> None:
+        self.setVisible(bool(rows))
+        heights = [max(_height_of(*each) for each in row) for row in rows]
+        height = sum(heights) + _MARGIN * max(0, len(rows) - 1)
         most = self._over.height() - 2 * _MARGIN
-        self.setGeometry(_MARGIN, self._over.height() - _MARGIN - min(height, most), width, height)
+        width = max((sum(w + _MARGIN for _, w in row) - _MARGIN for row in rows), default=0)
+        top = self._over.height() - _MARGIN - min(height, most)
+        self.setGeometry(_MARGIN, top, width, min(height, most))
+        y = 0
+        for row, high in zip(rows, heights, strict=True):
+            x = 0
+            for each, wide in row:
+                own = each.sizeHint().height() if each is self.more else high
+                each.setGeometry(x, y + (high - own) // 2, wide, own)
+                x += wide + _MARGIN
+            y += high + _MARGIN
+        # without a picture there is nothing to cover
+        self._over.set_footer(height + 2 * _MARGIN if self._is_drawn and rows else 0)
         self.raise_()
+
+
+def _height_of(widget: QWidget, width: int) -> int:
+    if widget.layout() is not None:
+        widget.layout().activate()
+    if widget.hasHeightForWidth():
+        # a message knows its lines when it has its width
+        widget.resize(width, widget.height())
+        return widget.heightForWidth(width)
+    widget.resize(width, widget.height())
+    return widget.sizeHint().height()
 
 
 def _look(card: Card) -> tuple[str, str, str, str, tuple[str, ...]]:

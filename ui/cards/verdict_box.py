@@ -16,11 +16,11 @@ from verdigris.ui.estimates import compare
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.suggestion import Suggestion, suggest
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.qt.text_widgets import Line, Note
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF, title_font
+from verdigris.ui.style.metrics import GAP, HALF, small_font, title_font
 from verdigris.ui.style.section import Fold
 from verdigris.ui.style.sheet import PRIMARY
 
@@ -36,8 +36,7 @@ class VerdictBox(QWidget):
         self.text = Line()
         self.text.setFont(title_font(self.text))
         self.crop = WorstCrop()
-        self.time = Line()
-        self.effect = Line()
+        self.time, self.effect = Note(), Line()
         self.effect.setToolTip(
             "The mean error of the painted places and of all others, measured on the same places "
             "and directions in both bakes"
@@ -55,6 +54,7 @@ class VerdictBox(QWidget):
         self.reveal.setToolTip("Opens the folder of the result")
         self.reveal.clicked.connect(lambda _: self._reveal())
         self.figures = QLabel()
+        self.figures.setFont(small_font(self.figures))
         self.figures.setTextFormat(Qt.TextFormat.RichText)
         self.figures.setWordWrap(True)
         self.figures.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)

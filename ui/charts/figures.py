@@ -12,7 +12,7 @@ from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.colours import colours_for
-from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.metrics import GAP, HALF, small_font
 from verdigris.ui.style.section import Fold
 from verdigris.ui.widgets.wording import format_nanoseconds
 
@@ -25,10 +25,10 @@ class Figures(QWidget):
         self._model = model
         self.error = self._line(
             "The difference between the neural material and the material, at places and directions "
-            "that were not trained. Lower is better; 0.0003 is invisible."
+            "that were not trained, also as a share of the reflected light. Lower is better; "
+            "0.0003 is invisible."
         )
         self.others = self._line(
-            "Light error: the error as a share of the reflected light. Lower is better.\n"
             "Sphere: how alike two pictures of a sphere are, in dB. Higher is better; from 55 dB "
             "on, they look the same.\n"
             "Visible difference: what an eye sees of the sphere when the pictures alternate, 0 to "
@@ -58,6 +58,8 @@ class Figures(QWidget):
         for each in (self.answer, self.fold, self.verdict):
             form.addRow(each)
         self._form = form
+        for each in (self.others, self.verdict):
+            each.setFont(small_font(each))
         bind(self, model.state.bake.history_changed, self._show_errors)
         bind(self, model.state.bake.errors_changed, self._show_errors)
         bind(self, model.state.choices_changed, self._show_errors)
@@ -77,7 +79,7 @@ class Figures(QWidget):
         """Reserves the height of wrapped lines, which Qt's splitters ignore."""
         # accounts for lines that were just shown or hidden
         self._form.invalidate()
-        self.setMinimumHeight(self._form.heightForWidth(self.width()))
+        self.setMinimumHeight(max(0, self._form.heightForWidth(self.width())))
 
     def _line(self, tip: str) -> Line:
         label = Line()
@@ -91,6 +93,8 @@ class Figures(QWidget):
         errors, target = state.bake.errors, state.choices.target_error or 0.0
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
+        if error is not None and errors.get("relative_l1") is not None:
+            text += f", {errors['relative_l1']:.1%} of the light"
         reached = error is not None and target > 0 and error <= target
         if target > 0:
             text += f"  (stops at {target:g})"
@@ -98,8 +102,6 @@ class Figures(QWidget):
         self.error.setText(f"{text} ✓" if reached else text)
         self.error.setStyleSheet(f"color: {colours_for(self).good.name()}" if reached else "")
         parts = []
-        if errors.get("relative_l1") is not None:
-            parts.append(f"light error {100 * errors['relative_l1']:.1f}%")
         if errors.get("psnr") is not None:
             parts.append(f"sphere {errors['psnr']:.1f} dB")
         if errors.get("ldr_flip") is not None:
@@ -107,12 +109,14 @@ class Figures(QWidget):
         if None not in (errors.get("sky_median"), errors.get("sky_bias")):
             parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
         self.others.setText(capitalise(", ".join(parts)))
-        # the verdict shows them with their bands
+        # before a bake there is nothing to show, and the verdict shows the others with their bands
+        self._form.setRowVisible(self.error, error is not None or target > 0)
         self.others.setVisible(bool(parts) and not self._model.state.bake.measured)
         self._fit()
 
     def _show_forecast(self) -> None:
         forecast = self._model.state.forecast
+        self._form.setRowVisible(self.size, bool(forecast))
         if not forecast:
             self.size.setText("-")
             for each in (self.answer, self.fold, self.verdict):

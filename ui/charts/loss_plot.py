@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from verdigris.core.progress import ROUNDING, STARTS
+from verdigris.ui.charts.phase_ruler import PhaseRuler, Span
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.bake_log import Part
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.qt.text_widgets import Note
 from verdigris.ui.style.colours import colours_for, quiet_text
+from verdigris.ui.style.metrics import small_font
 from verdigris.ui.widgets.wording import PHASES
 
 _LABEL_HEIGHT, _LEAST_LABELS = 22, 3
-_BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
+_BAND_ALPHA, _GHOST_ALPHA = 22, 110
 # The band of the phase in which the error rises.
 _RISE_ALPHA = 50
 _RISE = "Compressing packs the texture for engines. A small rise of the error there is normal."
@@ -53,6 +56,13 @@ class DecadeAxis(pyqtgraph.AxisItem):
         return [f"{10**value:.3g}" for value in values]
 
 
+class StepAxis(pyqtgraph.AxisItem):
+    """Steps with commas between thousands, and the word for them at the first."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
+        return [f"{value:,.0f}" if value else "step 0" for value in values]
+
+
 def _even_steps(low: float, high: float, size: float) -> list[float]:
     """The logarithms of round values in a range that holds hardly any mark of a decade."""
     least = (high - low) / max(2.0, size / _LABEL_HEIGHT)
@@ -71,10 +81,12 @@ class LossPlot(QWidget):
         self._model = model
         self._bands: list[pyqtgraph.GraphicsObject] = []
         self._ghosts: list[pyqtgraph.PlotDataItem] = []
-        self._names: list[tuple[pyqtgraph.InfiniteLine, float]] = []
-        """Names of phases, and the steps at which they begin."""
+        self._parts: list[Part] = []
+        """The phases of the plan that the chart shows."""
         self._seen_plan: object = None
-        self.plot = pyqtgraph.PlotWidget(axisItems={"left": DecadeAxis("left")})
+        self.plot = pyqtgraph.PlotWidget(
+            axisItems={"left": DecadeAxis("left"), "bottom": StepAxis("bottom")}
+        )
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setMouseEnabled(x=False, y=False)
@@ -84,8 +96,8 @@ class LossPlot(QWidget):
         self.plot.setAccessibleName("Chart of the error by step")
         self.setToolTip(
             "Dots: the error on places and directions that were not trained on. A bake is judged "
-            "by it. Faint line: the error in training, on a scale of its own. Dashed: the error at "
-            "which training stops. Crosses: earlier bakes."
+            "by it. The axis below counts steps. Faint line: the error in training, on a scale of "
+            "its own. Dashed: the error at which training stops. Crosses: earlier bakes."
         )
         item = self.plot.getPlotItem()
         # a second scale, without numbers
@@ -94,8 +106,8 @@ class LossPlot(QWidget):
         item.scene().addItem(self._loss_view)
         self._loss_view.setXLink(item.vb)
         item.vb.sigResized.connect(self._place_loss)
-        item.vb.sigResized.connect(self._fit_names)
-        item.vb.sigXRangeChanged.connect(self._fit_names)
+        item.vb.sigResized.connect(self._place_names)
+        item.vb.sigXRangeChanged.connect(self._place_names)
         self.smooth = pyqtgraph.PlotDataItem()
         self._loss_view.addItem(self.smooth)
         self.dots = self.plot.plot(symbol="o", symbolSize=_DOT)
@@ -106,10 +118,11 @@ class LossPlot(QWidget):
         self.plot.addItem(self.cross, ignoreBounds=True)
         self.plot.viewport().installEventFilter(self)
         self.legend = QLabel()
+        self.legend.setFont(small_font(self.legend))
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.rise = Line()
-        self.rise.setText(_RISE)
+        self.ruler = PhaseRuler()
+        self.rise = Note(_RISE)
         self.rise.hide()
         self.log = QToolButton(text="Log", checkable=True, checked=True)
         self.log.setAutoRaise(True)
@@ -125,6 +138,7 @@ class LossPlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
+        layout.addWidget(self.ruler)
         layout.addWidget(self.plot)
         layout.addWidget(self.rise)
         self._set_log(True)
@@ -152,18 +166,17 @@ class LossPlot(QWidget):
         colours, palette = colours_for(self), self.palette()
         self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
         text = palette.color(QPalette.ColorRole.Text)
-        letters = self.fontMetrics()
-        for side, title in (("left", "Error"), ("bottom", "Step")):
+        font = small_font(self)
+        letters, quiet = QFontMetrics(font), quiet_text(palette)
+        for side in ("left", "bottom"):
             axis = self.plot.getAxis(side)
-            axis.setPen(text)
-            axis.setTextPen(text)
-            axis.setLabel(title)
+            axis.setPen(quiet)
+            axis.setTextPen(quiet)
+            axis.setStyle(tickFont=font)
             # pyqtgraph would write 1k
             axis.enableAutoSIPrefix(False)
-        self.plot.getAxis("left").setWidth(
-            letters.horizontalAdvance("0.0005") + 12 + letters.height()
-        )
-        self.plot.getAxis("bottom").setHeight(2 * letters.height() + 8)
+        self.plot.getAxis("left").setWidth(letters.horizontalAdvance("0.00005") + 8)
+        self.plot.getAxis("bottom").setHeight(letters.height() + 8)
         self.plot.getPlotItem().setContentsMargins(0, letters.height() // 2, 8, 0)
         self.smooth.setPen(pyqtgraph.mkPen(colours.raw, width=1.5))
         self.dots.setPen(pyqtgraph.mkPen(colours.error, width=2))
@@ -189,6 +202,8 @@ class LossPlot(QWidget):
         if not len(steps):
             # the axes of another material mean nothing here
             self.plot.getPlotItem().enableAutoRange()
+        # without a curve, the numbers would mean nothing
+        self.plot.getAxis("left").setStyle(showValues=bool(len(errors[0]) or self._ghosts))
         target = model.state.choices.target_error or 0.0
         self.target.setVisible(target > 0)
         if target > 0:
@@ -204,7 +219,7 @@ class LossPlot(QWidget):
         self._seen_plan = seen
         for item in self._bands:
             self.plot.removeItem(item)
-        self._bands, self._names = [], []
+        self._bands = []
         colour = QColor(self.palette().color(QPalette.ColorRole.Text))
         parts = [part for part in plan if part.steps and part.name != STARTS]
         for number, part in enumerate(parts):
@@ -217,45 +232,30 @@ class LossPlot(QWidget):
                 (part.first, part.last), movable=False, brush=shade, pen=pyqtgraph.mkPen(None)
             )
             band.setZValue(-10)
-            faint = QColor(colour)
-            faint.setAlpha(150)
-            # where the curve is not: it begins at the top and ends at the bottom; the last phase is
-            # short, and its name ends at the edge
-            is_last = part is parts[-1] and len(parts) > 1
-            anchor = (1, 0) if is_last else (0, 1)
-            height = 0.97 if is_last else 0.03
-            # over a curve that passes there all the same
-            ground = QColor(self.palette().color(QPalette.ColorRole.Base))
-            ground.setAlpha(_GROUND_ALPHA)
-            name = pyqtgraph.InfiniteLine(
-                part.last if is_last else part.first,
-                angle=90,
-                pen=pyqtgraph.mkPen(None),
-                label=PHASES.get(part.name, part.name),
-                labelOpts={
-                    "position": height,
-                    "anchors": [anchor, anchor],
-                    "color": faint,
-                    "fill": ground,
-                },
-            )
-            for item in (band, name):
-                self.plot.addItem(item, ignoreBounds=True)
-                self._bands.append(item)
-            if not is_last:
-                self._names.append((name, part.first))
+            self.plot.addItem(band, ignoreBounds=True)
+            self._bands.append(band)
+        self._parts = parts
         self._fit_steps()
-        self._fit_names()
+        self._place_names()
 
-    def _fit_names(self) -> None:
-        """Hides the name of a phase that would print over the next one."""
-        view, letters = self.plot.getPlotItem().vb, self.fontMetrics()
+    def _place_names(self) -> None:
+        """Puts the names of phases above them."""
+        view, ruler = self.plot.getPlotItem().vb, self.ruler
         low, high = view.viewRange()[0]
-        scale = view.width() / max(high - low, 1e-9)
-        ends = [*(first for _, first in self._names[1:]), high][: len(self._names)]
-        for (name, first), end in zip(self._names, ends, strict=True):
-            room = (min(end, high) - max(first, low)) * scale
-            name.label.setVisible(letters.horizontalAdvance(name.label.format) + 10 <= room)
+        left, width = view.sceneBoundingRect().left(), view.width()
+        offset = self.plot.mapTo(self, self.plot.viewport().pos()).x() - ruler.x() + left
+        scale = width / max(high - low, 1e-9)
+        ruler.show_spans(
+            [
+                Span(
+                    PHASES.get(part.name, part.name),
+                    offset + (max(part.first, low) - low) * scale,
+                    offset + (min(part.last, high) - low) * scale,
+                )
+                for part in self._parts
+                if part.first < high
+            ]
+        )
 
     def _fit_steps(self) -> None:
         """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the

@@ -8,6 +8,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QTextOption
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QTextEdit
 
+from verdigris.ui.style.metrics import small_font
+from verdigris.ui.style.sheet import NOTE
+
 
 class MessageText(QTextEdit):
     """Plain text that can be selected, as high as its lines. Unlike a label it also wraps inside
@@ -53,6 +56,16 @@ class Line(QLabel):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return self.minimumSizeHint()
+
+
+class Note(Line):
+    """A line of small letters in a quiet colour, for what is looked up and not read first."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.setObjectName(NOTE)
+        self.setFont(small_font(self))
+        self.setText(text)
 
 
 class Elided(QLabel):

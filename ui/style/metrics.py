@@ -1,4 +1,5 @@
-"""Sizes on a grid of eight pixels, and the two sizes of letters."""
+"""Sizes on a grid of eight pixels, and the three sizes of letters: of titles, of text, and of what
+is looked up."""
 
 from __future__ import annotations
 
@@ -11,15 +12,22 @@ FIELD, BUTTON = 24, 32
 """Heights of fields and small buttons, and of the buttons of a bake."""
 ICON = 16
 RADIUS = 4
-_TITLE = 1.2
+_TITLE, _SMALL = 1.3, 0.89
 _TABULAR = "tnum"
 
 
 def title_font(widget: QWidget) -> QFont:
-    """The larger font, for what is read first. Everything else has the size of the host."""
+    """The large font, for what is read first. Text has the size of the host."""
     font = widget.font()
     font.setPointSizeF(_TITLE * font.pointSizeF())
     font.setBold(True)
+    return font
+
+
+def small_font(widget: QWidget) -> QFont:
+    """The small font, for what is looked up: names of files, figures, and notes."""
+    font = widget.font()
+    font.setPointSizeF(_SMALL * font.pointSizeF())
     return font
 
 

@@ -11,6 +11,8 @@ from verdigris.ui.style.metrics import BUTTON, FIELD, GAP, HALF, RADIUS
 PRIMARY = "primary"
 """The object name of the one filled button."""
 STRIP = "strip"
+NOTE = "note"
+"""The object name of small text in a quiet colour."""
 _HANDLE = 12
 _SHEET = """
 QPushButton, QToolButton {{ border: 1px solid {edge}; border-radius: {radius}px;
@@ -41,6 +43,7 @@ QAbstractSpinBox {{ min-height: {inner}px }}
 QLineEdit:focus, QAbstractSpinBox:focus {{ border-color: {accent} }}
 QLineEdit:disabled, QAbstractSpinBox:disabled {{ border-color: {faint};
   background: transparent }}
+QLabel#{note} {{ color: {quiet} }}
 QLabel:disabled, QCheckBox:disabled, QComboBox:disabled, QLineEdit:disabled,
 QAbstractSpinBox:disabled {{ color: {dim} }}
 QLineEdit {{ placeholder-text-color: {quiet} }}
@@ -119,5 +122,6 @@ def sheet_of(palette: QPalette) -> str:
         "handle": _HANDLE,
         "primary": PRIMARY,
         "strip": STRIP,
+        "note": NOTE,
     }
     return _SHEET.format(**{name: colour.name() for name, colour in names.items()}, **sizes)

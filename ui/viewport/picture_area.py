@@ -32,25 +32,33 @@ NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 # Milliseconds between pictures of the shimmer, and the number of them from edge to edge.
 _SHIMMER_INTERVAL, _SHIMMER_STEPS = 100, 20
 _LEARNING = "Learning: the neural material appears in a few seconds"
+# Pixels below the pictures for one line of messages. They are kept while there is none, so that the
+# pictures stay when a message comes or goes.
+FOOTER = 40
 # Pixels between the edge of a picture and its label.
 _LABEL_MARGIN = 10
 
 
 def cells_of(mode: str, area: QRectF) -> list[tuple[str, QRectF]]:
-    """The parts to draw and their places, which together fill the area."""
+    """The parts to draw and their places: those with the largest shapes."""
     if mode != SIDE_BY_SIDE:
         return [("reference" if mode == WIPE else mode, area)]
-    count = len(PARTS)
-    across = (area.width() - (count - 1) * _GAP) / count, area.height()
-    down = area.width(), (area.height() - (count - 1) * _GAP) / count
-    # the larger shapes
-    is_across = min(across) >= min(down)
-    width, height = (max(1.0, side) for side in (across if is_across else down))
+    grids = [_grid(area, across) for across in range(1, len(PARTS) + 1)]
+    best = max(grids, key=lambda cells: min(cells[0].width(), cells[0].height()))
+    return list(zip(PARTS, best, strict=True))
+
+
+def _grid(area: QRectF, across: int) -> list[QRectF]:
+    """A place of the same size for each part, so many in a row. The last row is in the middle."""
+    rows = -(-len(PARTS) // across)
+    width = max(1.0, (area.width() - (across - 1) * _GAP) / across)
+    height = max(1.0, (area.height() - (rows - 1) * _GAP) / rows)
     cells = []
-    for number, part in enumerate(PARTS):
-        left = number * (width + _GAP) if is_across else 0.0
-        top = 0.0 if is_across else number * (height + _GAP)
-        cells.append((part, QRectF(area.left() + left, area.top() + top, width, height)))
+    for number in range(len(PARTS)):
+        row, column = divmod(number, across)
+        indent = (across - min(across, len(PARTS) - row * across)) * (width + _GAP) / 2
+        left = area.left() + indent + column * (width + _GAP)
+        cells.append(QRectF(left, area.top() + row * (height + _GAP), width, height))
     return cells
 
 
@@ -63,6 +71,7 @@ class PictureArea(QWidget):
         self._images: dict[str, tuple[object, QImage]] = {}
         self._spots: list[tuple[float, float]] = []
         self._pointer: QPointF | None = None
+        self._footer = 0
         self.mode = WIPE
         self.wipe = 0.5
         self.flicker = ""
@@ -110,9 +119,14 @@ class PictureArea(QWidget):
         found = self._images.get(part)
         return found[1] if found is not None else None
 
+    def area(self) -> QRectF:
+        """The place of the pictures, above the messages."""
+        footer = min(max(self._footer, FOOTER), self.height() / 2)
+        return QRectF(self.rect()).adjusted(0, 0, 0, -footer)
+
     def cells(self) -> list[tuple[str, QRectF]]:
         """The parts to draw and their places."""
-        found = cells_of(self.mode, QRectF(self.rect()))
+        found = cells_of(self.mode, self.area())
         return [(self.flicker or part, cell) for part, cell in found]
 
     @property
@@ -214,7 +228,7 @@ class PictureArea(QWidget):
         if text:
             sides = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
             sides |= Qt.AlignmentFlag.AlignAbsolute
-            self._write(painter, text, QRectF(self.rect()), sides)
+            self._write(painter, text, self.area(), sides)
 
     def _draw(self, painter: QPainter, part: str, cell: QRectF) -> None:
         found = self._images.get(part)
@@ -305,7 +319,7 @@ class PictureArea(QWidget):
             sides = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
             # a picture may be narrower than the line
             wraps = Qt.TextFlag.TextWordWrap
-            self._write(painter, text, QRectF(self.rect()), sides | wraps)
+            self._write(painter, text, self.area(), sides | wraps)
 
     def texel_text(self) -> str:
         """The position and the colours of that texel. Empty unless texels are drawn as squares."""

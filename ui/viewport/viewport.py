@@ -179,6 +179,13 @@ class Viewport(PictureArea):
             wipe=round(self.wipe, 3),
         )
 
+    def set_footer(self, height: int) -> None:
+        """The height of the messages at the lower edge, which the pictures leave free."""
+        if height != self._footer:
+            self._footer = height
+            self._fit()
+            self.update()
+
     def _set_wipe(self, wipe: float) -> None:
         self.wipe = min(1.0, max(0.0, wipe))
         if not self._wipe_timer.isActive():

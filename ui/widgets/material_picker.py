@@ -25,7 +25,7 @@ from verdigris.ui.signals import short_paths
 from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.metrics import GAP, HALF, small_font
 from verdigris.ui.widgets.thumbnails import PICTURE, blank, icon_of
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
@@ -160,9 +160,16 @@ class ReportView(QTextBrowser):
             mark, colour = marks[fate]
             lines.append(f"<p><b style='color:{colour.name()}'>{mark} {title}</b><br>")
             lines.append("<br>".join(html.escape(part) for part in parts) + "</p>")
-        images = describe_textures(report)
+        problems, images = describe_textures(report)
+        if problems:
+            wrong = "<br>".join(map(html.escape, problems))
+            lines.append(f"<p style='color:{colours.bad.name()}'>{wrong}</p>")
         if images:
-            lines.append("<p><b>Images</b><br>" + "<br>".join(map(html.escape, images)) + "</p>")
+            # what is looked up weighs less than what is kept
+            size, quiet = small_font(self).pointSizeF(), quiet_text(self.palette()).name()
+            found = "<br>".join(map(html.escape, images))
+            style = f"font-size:{size:.1f}pt; color:{quiet}"
+            lines.append(f"<p style='{style}'>Images of {found}</p>")
         self.setHtml("".join(lines))
 
 

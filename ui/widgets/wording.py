@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -72,16 +73,20 @@ def describe_verdict(report: Mapping[str, Any]) -> str:
     return capitalise(text) + ("" if text.endswith(".") else ".")
 
 
-def describe_textures(report: Mapping[str, Any]) -> list[str]:
-    """One line for each image of a material."""
-    lines = []
+def describe_textures(report: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The images of a material: a line for each that is wrong, and one for all with the same
+    size."""
+    problems, by_size = [], defaultdict(list)
     for each in report.get("textures", ()):
         name = str(each["file"]).replace("\\", "/").rsplit("/", 1)[-1]
-        tiles = f", {each['tiles']} tiles" if each["tiles"] > 1 else ""
         # the problem of the material names the folders that were searched
         problem = f"{name}: missing" if each.get("is_missing") else each["problem"]
-        lines.append(problem or f"{name}, {each['width']} x {each['height']}{tiles}")
-    return lines
+        if problem:
+            problems.append(problem)
+            continue
+        tiles = f", {each['tiles']} tiles" if each["tiles"] > 1 else ""
+        by_size[f"{each['width']} x {each['height']}{tiles}"].append(name)
+    return problems, [f"{size}: {', '.join(names)}" for size, names in by_size.items()]
 
 
 @lru_cache(maxsize=32)

@@ -11,14 +11,15 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.brush.texture_view import TextureView
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
+from verdigris.ui.viewport.picture_area import FOOTER
 from verdigris.ui.viewport.viewport import Viewport
 
 from .. import pointer
 
 
-def shown(qtbot, widget):
+def shown(qtbot, widget, height=200):
     qtbot.addWidget(widget)
-    widget.resize(200, 200)
+    widget.resize(200, height)
     widget.show()
     return widget
 
@@ -36,7 +37,7 @@ def test_a_stroke_on_the_texture_has_no_gaps_and_one_undo_step(qtbot):
 
 
 def test_a_stroke_on_the_viewport_has_no_gaps(qtbot):
-    viewport = shown(qtbot, Viewport(PanelModel(FilesHost())))
+    viewport = shown(qtbot, Viewport(PanelModel(FilesHost())), 200 + FOOTER)
     viewport.set_mode("reference")
     viewport.paints = True
     touched = []
@@ -48,7 +49,7 @@ def test_a_stroke_on_the_viewport_has_no_gaps(qtbot):
 
 
 def test_a_second_quick_click_paints_too(qtbot):
-    viewport = shown(qtbot, Viewport(PanelModel(FilesHost())))
+    viewport = shown(qtbot, Viewport(PanelModel(FilesHost())), 200 + FOOTER)
     viewport.set_mode("reference")
     viewport.paints = True
     touched = []

@@ -12,6 +12,7 @@ from PySide6.QtGui import QWheelEvent
 
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.qt.drawing import image_of
+from verdigris.ui.viewport.picture_area import FOOTER
 from verdigris.ui.viewport.viewport import SIDE_BY_SIDE
 
 from .. import pointer
@@ -28,7 +29,7 @@ def panel(qtbot, make_panel, document):
     panel.model._events.handle(Message({"event": "opened", "chosen": "clay"}, b""))
     panel.viewport.set_mode("neural")
     # square, as the pictures here are
-    panel.viewport.setFixedSize(400, 400)
+    panel.viewport.setFixedSize(400, 400 + FOOTER)
     qtbot.waitUntil(lambda: panel.viewport.cells()[0][1].width() == 400)
     return panel
 

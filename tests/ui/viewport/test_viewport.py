@@ -13,6 +13,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
+from verdigris.ui.viewport.picture_area import FOOTER
 from verdigris.ui.viewport.scale_bar import draw_bar, heat_image, value_at, worst_spots
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, Viewport
@@ -30,7 +31,7 @@ def differences(value, shape=(96, 128)):
 def viewport(qtbot):
     shown = Viewport(PanelModel(FilesHost()))
     qtbot.addWidget(shown)
-    shown.resize(400, 300)
+    shown.resize(400, 300 + FOOTER)
     shown.show()
     shown.activateWindow()
     red = np.full((96, 128, 3), RED, np.uint8)
@@ -44,7 +45,8 @@ def viewport(qtbot):
 @pytest.mark.parametrize("mode", MODES)
 def test_the_picture_is_drawn_with_and_without_focus(mode, qtbot, viewport):
     viewport.set_mode(mode)
-    across, down = viewport.width() // 2 - 30, viewport.height() // 2 + 20
+    place = viewport.cells()[0][1].center() + QPointF(-30, 20)
+    across, down = round(place.x()), round(place.y())
     for has_focus in (False, True):
         viewport.setFocus() if has_focus else viewport.clearFocus()
         qtbot.waitUntil(lambda wanted=has_focus: viewport.hasFocus() == wanted)
@@ -57,7 +59,7 @@ def test_the_picture_is_drawn_with_and_without_focus(mode, qtbot, viewport):
 
 
 def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
-    viewport.resize(400, 170)
+    viewport.resize(400, 170 + FOOTER)
     viewport.set_mode("side by side")
     model = viewport._model
     model.set_view(zoom=16.0)
@@ -70,7 +72,8 @@ def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
     needed = viewport.fontMetrics().horizontalAdvance(text)
     assert needed > viewport.cells()[0][1].width()
     image = viewport.grab().toImage()
-    written = dark_columns(image, range(image.height() - 45, image.height() - 5))
+    low = round(viewport.area().bottom())
+    written = dark_columns(image, range(low - 45, low - 5))
     assert max(written) - min(written) == pytest.approx(needed, abs=6)
 
 
@@ -180,7 +183,7 @@ def test_a_network_that_has_learnt_nothing_is_a_shimmer_over_the_reference(viewp
     model.state.pictures.drop_neural()
     model.link.set_state("training")
     assert viewport.is_learning and viewport._shimmer_timer.isActive()
-    for mode, left in (("wipe", 199), ("neural", 0), ("side by side", 130)):
+    for mode, left in (("wipe", 199), ("neural", 0), ("side by side", 0)):
         viewport.set_mode(mode)
         viewport._shimmer_timer.stop()
         images = []
@@ -328,13 +331,21 @@ def test_labels_of_a_wiped_picture_do_not_overlap(letters, viewport, monkeypatch
 def test_pictures_fill_their_places_pixel_by_pixel(viewport, monkeypatch):
     model = viewport._model
     viewport.set_mode("reference")
-    viewport.resize(500, 400)
+    viewport.resize(500, 400 + FOOTER)
     assert (model.state.view.size, model.state.view.aspect) == (400, 1.25)
     assert model.state.view.shows == "reference"
     viewport.set_mode("side by side")
-    # three columns of 164 are larger than three rows of 130
-    assert (model.state.view.size, model.state.view.shows) == (164, "all")
-    assert model.state.view.aspect == pytest.approx(164 / 400, rel=2e-3)
+    # two columns of two rows are larger than three columns of 164, or three rows of 130
+    assert (model.state.view.size, model.state.view.shows) == (198, "all")
+    assert model.state.view.aspect == pytest.approx(248 / 198, rel=2e-3)
+    sizes = {(cell.width(), cell.height()) for _, cell in viewport.cells()}
+    assert sizes == {(248, 198)}
+    assert viewport.cells()[2][1].center().x() == viewport.area().center().x()
+    # a wide viewport has three columns, and a high one three rows
+    for width, height in ((900, 300), (300, 900)):
+        viewport.resize(width, height + FOOTER)
+        assert model.state.view.size == 297
+    viewport.resize(500, 400 + FOOTER)
     viewport.set_mode("wipe")
     assert (model.state.view.shows, model.state.view.wipe) == ("wipe", 0.5)
     # a screen with finer pixels
