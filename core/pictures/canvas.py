@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from verdigris.core.base.process.processor import on_all_cores
 from verdigris.core.pictures.backdrop import over
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.compare.metrics import display
@@ -23,6 +24,8 @@ from verdigris.core.pictures.render import ALL, over_backdrop
 from verdigris.core.pictures.smoothing import APRON, smoothed, window_sums, without_grain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from verdigris.core.base.array_types import Bytes, Floats, Ints
@@ -35,8 +38,12 @@ if TYPE_CHECKING:
 
 _BACKDROP_SIDE = 64
 _WHOLE = 65_535
-# With more of them, grain is removed in the whole picture at once.
+# Rows of a band: its data fits into the cache.
+_BAND = 48
+# With more of them, grain is removed around all of them at once.
 _MOST_AREAS = 16
+
+_Slices = tuple[slice, slice]
 
 
 @dataclass(frozen=True)
@@ -255,44 +262,57 @@ class Canvas:
         """Removes the grain of what was drawn."""
         areas, self._grainy = self._grainy, []
         if len(areas) > _MOST_AREAS:
-            areas = [(0, self.raster.height, 0, self.raster.width)]
-        for area in areas:
-            self._show(self._smooth(*area))
+            top, bottom, left, right = zip(*areas, strict=True)
+            areas = [(min(top), max(bottom), min(left), max(right))]
+        on_all_cores(self._smooth, [band for area in areas for band in self._bands(*area)])
+
+    def _bands(self, top: int, bottom: int, left: int, right: int) -> Iterator[_Slices]:
+        """The rows and columns of an area and of what is beside it, in bands."""
+        last, most = min(bottom + APRON, self.raster.height), self.raster.width
+        columns = slice(max(0, left - APRON), min(right + APRON, most))
+        for row in range(max(0, top - APRON), last, _BAND):
+            yield slice(row, min(row + _BAND, last)), columns
 
     def _mean(self, pixels: Ints) -> Floats:
         passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
         return np.asarray(self._drawn[:, pixels].sum(0) / passes[:, None])
 
-    def _smooth(self, top: int, bottom: int, left: int, right: int) -> Ints:
-        """Removes grain in an area and beside it. Returns the pixels that have changed."""
+    def _smooth(self, band: _Slices) -> None:
+        """Removes the grain of a band."""
         assert self._guide is not None
-        inner, outer, within = [], [], []
-        for low, high, most in (
-            (top, bottom, self.raster.height),
-            (left, right, self.raster.width),
-        ):
-            low, high = max(0, low - APRON), min(most, high + APRON)
-            first, last = max(0, low - APRON), min(most, high + APRON)
-            inner.append(np.arange(low, high))
-            outer.append(np.arange(first, last))
-            within.append(slice(low - first, high - first))
-        wide = outer[0][:, None] * self.raster.width + outer[1]
-        light = self._mean(wide.reshape(-1)).reshape(*wide.shape, 4)
-        guide, passes = self._guide[wide], self._passes[wide]
+        wide = tuple(slice(max(0, each.start - APRON), each.stop + APRON) for each in band)
+        passes = self._by_row(self._passes)[wide]
+        drawn = self._drawn.reshape(2, *self._shape, 4)[:, *wide]
+        guide = self._by_row(self._guide)[wide]
+        light = drawn.sum(0)
+        if passes.max() > 1:
+            light /= np.maximum(passes, 1).astype(np.float32)[..., None]
         is_drawn = guide[..., 0] >= 0
-        even = smoothed(light[..., :3], guide, is_drawn & (passes == 1))
         several = is_drawn & (passes > 1)
+        even = light[..., :3]
+        if not several.all():
+            even = smoothed(even, guide, is_drawn & (passes == 1))
         if several.any():
             first, second = (
-                self._drawn[half][wide][..., :3]
-                / np.maximum((passes + 1 - half) // 2, 1)[..., None]
+                drawn[half, ..., :3] / np.maximum((passes + 1 - half) // 2, 1)[..., None]
                 for half in (0, 1)
             )
             even[several] = without_grain(first, second, guide, several)[several]
-        light[..., :3][is_drawn] = even[is_drawn]
-        changed = (inner[0][:, None] * self.raster.width + inner[1]).reshape(-1)
-        self._light[changed] = light[tuple(within)].reshape(-1, 4)
-        return np.asarray(changed)
+        np.copyto(light[..., :3], even, where=is_drawn[..., None])
+        within = tuple(
+            slice(each.start - around.start, each.stop - around.start)
+            for each, around in zip(band, wide, strict=True)
+        )
+        self._by_row(self._light)[band] = light[within]
+        self._show(self._by_row(np.arange(self.raster.count))[band].reshape(-1))
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.raster.height, self.raster.width
+
+    def _by_row(self, values: NDArray[Any]) -> NDArray[Any]:
+        """A view by row and column of values by pixel."""
+        return values.reshape(*self._shape, *values.shape[1:])
 
     def _show(self, pixels: Ints | slice) -> None:
         light = self._light[pixels]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from verdigris.core.base.array_types import Bools, Doubles, FloatArray, Floats
+    from verdigris.core.base.array_types import Bools, FloatArray, Floats
 
 # Radii of the squares around a pixel: for one pass, for several, and to measure their grain.
 _OF_ONE, _OF_SEVERAL, _OF_GRAIN = 2, 1, 3
@@ -24,18 +24,17 @@ _SHARE_OF_GRAIN = 1 / 16
 def smoothed(light: Floats, guide: Floats, is_drawn: Bools, radius: int = _OF_ONE) -> Floats:
     """Light (height, width, 3) without grain: at each pixel a linear function of the guide, fitted
     to the pixels around it (the guided filter of He, Sun and Tang 2010)."""
-    here = is_drawn[..., None].astype(np.float32)
+    # of all channels, because numpy repeats a single one slowly
+    here = np.repeat(is_drawn[..., None].astype(np.float32), 3, -1)
     light, guide = light * here, guide * here
-    count = np.maximum(window_sums(here, radius), 1.0)
-    mean, mean_guide = window_sums(light, radius) / count, window_sums(guide, radius) / count
-    covariance = window_sums(light * guide, radius) / count - mean * mean_guide
-    variance = np.maximum(window_sums(guide * guide, radius) / count - mean_guide**2, 0)
+    each = 1 / np.maximum(window_sums(here, radius), 1.0)
+    mean, mean_guide = window_sums(light, radius) * each, window_sums(guide, radius) * each
+    covariance = window_sums(light * guide, radius) * each - mean * mean_guide
+    variance = np.maximum(window_sums(guide * guide, radius) * each - mean_guide**2, 0)
     slope = covariance / (variance + _LEAST_DETAIL * mean_guide**2 + 1e-8)
     offset = mean - slope * mean_guide
-    slope, offset = (
-        window_sums(slope * here, radius) / count,
-        window_sums(offset * here, radius) / count,
-    )
+    slope = window_sums(slope * here, radius) * each
+    offset = window_sums(offset * here, radius) * each
     return np.asarray(np.maximum(slope * guide + offset, 0) * here, np.float32)
 
 
@@ -50,9 +49,9 @@ def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools)
     count = np.maximum(window_sums(here, _OF_GRAIN), 1.0)
     level = np.maximum(window_sums(mean * here, _OF_GRAIN) / count, _LEAST_LIGHT)
 
-    def spread(difference: Floats) -> Doubles:
+    def spread(difference: Floats) -> Floats:
         shares = (difference / level) ** 2 * here
-        return window_sums(shares.sum(-1, keepdims=True), _OF_GRAIN) / count
+        return np.asarray(window_sums(shares.sum(-1, keepdims=True), _OF_GRAIN) / count, np.float32)
 
     apart = spread(first - second)
     across = (spread(smooth[0] - second) + spread(smooth[1] - first)) / 2
@@ -61,14 +60,14 @@ def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools)
     return np.asarray(mean + share * (even - mean), np.float32)
 
 
-def window_sums(values: FloatArray, radius: int) -> Doubles:
-    """Sums over the square around each pixel."""
-    sums = values.astype(np.float64)
+def window_sums(values: FloatArray, radius: int) -> Floats:
+    """Sums over the square around each pixel, by shifted copies: the squares are small."""
+    sums = np.asarray(values, np.float32)
     for axis in (0, 1):
-        edge = [(0, 0)] * 3
-        edge[axis] = (radius + 1, radius)
-        running = np.cumsum(np.pad(sums, edge), axis=axis)
-        side, length = 2 * radius + 1, sums.shape[axis]
-        high = np.take(running, np.arange(side, side + length), axis=axis)
-        sums = high - np.take(running, np.arange(length), axis=axis)
+        along = np.moveaxis(sums, axis, 0)
+        total = np.moveaxis(sums.copy(), axis, 0)
+        for step in range(1, min(radius, len(along) - 1) + 1):
+            total[step:] += along[:-step]
+            total[:-step] += along[step:]
+        sums = np.moveaxis(total, 0, axis)
     return sums

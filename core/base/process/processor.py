@@ -5,13 +5,19 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+# More threads would wait for the interpreter lock.
+_MOST_THREADS = 4
 
 # For each controller of a Linux control group, folder and file of the memory limit.
 _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
@@ -165,6 +171,21 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         write(before)
+
+
+def on_all_cores(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """The results of numpy work for each item. Long numpy calls do not hold the interpreter lock,
+    and BLAS has one thread in each of ours."""
+    listed = list(items)
+    with single_threaded_blas():
+        if len(listed) < 2 or usable_processors() < 2:
+            return [work(each) for each in listed]
+        return list(_pool().map(work, listed))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(min(_MOST_THREADS, usable_processors()), "all-cores")
 
 
 def resident_bytes() -> int | None:
