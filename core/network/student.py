@@ -59,6 +59,8 @@ class Student(DeviceMaterial):
         self._decoder = self.device.new_buffer(decoder)
         self._quads = None
         self._is_shared = False
+        # shared with copies of this student
+        self._read: list[Parameters] = []
         if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
             # CPUs read a constant buffer in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
@@ -77,14 +79,13 @@ class Student(DeviceMaterial):
         a trainer changes them, and between levels."""
         if self._is_shared or self.level % 1:
             return None
-        latents = self._texels.to_numpy().view(np.float32)
-        parameters = Parameters(
-            self._spec,
-            self._layout,
-            self._decoder.to_numpy().view(np.float32),
-            latents.reshape(-1, self._spec.latent_channels),
-        )
-        return parameters.of_material(self.material), int(self.level)
+        if not self._read:
+            decoder, latents = (
+                each.to_numpy().view(np.float32) for each in (self._decoder, self._texels)
+            )
+            latents = latents.reshape(-1, self._spec.latent_channels)
+            self._read.append(Parameters(self._spec, self._layout, decoder, latents))
+        return self._read[0].of_material(self.material), int(self.level)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         has_constants = self._quads is not None

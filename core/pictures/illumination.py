@@ -17,6 +17,7 @@ from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.pictures.backdrop import BACKDROP_BLUR
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
+from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.quick_light import Directions, Lit, QuickLight, directions_to
 from verdigris.core.pictures.render import Lighting, shade
@@ -163,9 +164,13 @@ class Illumination:
     ) -> Lit:
         directions = few_directions(view, gbuffer)
         count = directions.wi.shape[1]
-        uv, wo = np.repeat(gbuffer.uv, count, 0), np.repeat(directions.wo, count, 0)
-        response = material.response(uv, directions.wi.reshape(-1, 3), wo, footprint=footprint)
-        response = response.reshape(-1, count, 3)
+        network = network_of(material, footprint)
+        if network is not None:
+            response = network.responses(gbuffer.uv, directions.wi, directions.wo)
+        else:
+            uv, wo = np.repeat(gbuffer.uv, count, 0), np.repeat(directions.wo, count, 0)
+            response = material.response(uv, directions.wi.reshape(-1, 3), wo, footprint=footprint)
+            response = response.reshape(-1, count, 3)
         if material.is_dark_and_opaque:
             return directions.lit(response)
         unlit = material.unlit(gbuffer.uv, directions.wo)

@@ -6,17 +6,16 @@ lists directions knows no material, so that it compiles once, in a moment.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.process.processor import single_threaded_blas, usable_processors
+from verdigris.core.base.process.processor import on_all_cores, usable_processors
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.network.forward_pass import ForwardPass, Places
 from verdigris.core.network.latents.texels import corners
-from verdigris.core.network.packed_decoder import PackedDecoder
+from verdigris.core.network.prepared_places import PackedNetwork, responses
 from verdigris.core.network.student import Student
 
 if TYPE_CHECKING:
@@ -40,10 +39,8 @@ class NetworkLight:
 
     def __init__(self, material: DeviceMaterial, parameters: Parameters, level: int) -> None:
         self._material = material
-        self._layout, self._level = parameters.layout, min(level, parameters.layout.levels - 1)
-        self._latents = parameters.latents.astype(np.float32, copy=False)
-        self._decoder = PackedDecoder(parameters.spec)
-        self._decoder.pack(parameters)
+        self._network = PackedNetwork.of(parameters)
+        self._level = min(level, parameters.layout.levels - 1)
 
     def unlit(self, uv: Floats) -> Floats:
         """Emission and coverage at places, (N, 4)."""
@@ -51,6 +48,13 @@ class NetworkLight:
             return np.tile(np.array([0, 0, 0, 1], np.float32), (len(uv), 1))
         towards = np.tile(np.array([0, 0, 1], np.float32), (len(uv), 1))
         return self._material.unlit(uv, towards)
+
+    def responses(self, uv: Floats, wi: Floats, wo: Floats, live: Floats | None = None) -> Floats:
+        """The responses at places to their directions, (N, directions, 3), as `wi` is. `live` are
+        live values, (N, inputs)."""
+        if live is None:
+            live = np.tile(np.array(self._material.live, np.float32), (len(uv), 1))
+        return responses(self._network, uv, wi, wo, live, self._level)
 
     def lit(
         self, source: Source, entry: str, uv: Floats, directions: int, variables: Mapping[str, Any]
@@ -71,13 +75,13 @@ class NetworkLight:
         points = min(count, max(1, _SAMPLES // directions))
         # the last part overlaps the one before, so that all have the same size
         starts = [*range(0, count - points, points), count - points]
-        indices, weights = corners(self._layout, np.ascontiguousarray(uv.T), self._level)
+        indices, weights = corners(self._network.layout, np.ascontiguousarray(uv.T), self._level)
         live = np.array((*self._material.live, 0.0, 0.0, 0.0)[:3], np.float32)
         live = np.broadcast_to(live[:, None], (3, points))
-        light = np.empty((count, 3), np.float32)
+        light, decoder = np.empty((count, 3), np.float32), self._network.decoder
 
         def evaluate(chosen: Sequence[int]) -> None:
-            forward = ForwardPass(self._decoder.spec, points * directions, directions)
+            forward = ForwardPass(decoder.spec, points * directions, directions)
             for start in chosen:
                 part = slice(start, start + points)
                 numbers = listed[:, :, part].reshape(_LISTED, -1)
@@ -89,14 +93,13 @@ class NetworkLight:
                     live,
                 )
                 with np.errstate(over="ignore", invalid="ignore"):
-                    seen = forward.evaluate(self._decoder, self._latents, places)
+                    seen = forward.evaluate(decoder, self._network.latents, places)
                 seen *= numbers[_SCALE]
                 np.minimum(seen, numbers[_MOST], out=seen)
                 light[part] = seen.reshape(3, directions, points).sum(1).T
 
         workers = min(usable_processors(), len(starts))
-        with single_threaded_blas(), ThreadPoolExecutor(workers) as pool:
-            list(pool.map(evaluate, [starts[first::workers] for first in range(workers)]))
+        on_all_cores(evaluate, [starts[first::workers] for first in range(workers)])
         return light
 
 

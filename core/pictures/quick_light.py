@@ -65,7 +65,8 @@ class Directions:
     gain: Floats
     """(N, directions, 3)."""
     guide: Floats | None = None
-    """Factors for the guide; None if the light has no grain."""
+    """Factors of the first directions, (N, some, 3), for the guide; None if the light has no
+    grain."""
 
     def lit(self, response: Floats, coverage: Floats | None = None) -> Lit:
         """The light of responses (N, directions, 3)."""
@@ -75,11 +76,8 @@ class Directions:
             light[:, 3] = coverage
         if self.guide is None:
             return Lit(light)
-        return Lit(light, np.asarray(np.einsum("ndc,ndc->nc", response, self.guide), np.float32))
-
-    def part(self, chosen: slice) -> Directions:
-        guide = None if self.guide is None else self.guide[chosen]
-        return Directions(self.wi[chosen], self.wo[chosen], self.gain[chosen], guide)
+        first = response[:, : self.guide.shape[1]]
+        return Lit(light, np.asarray(np.einsum("ndc,ndc->nc", first, self.guide), np.float32))
 
 
 def directions_to(lights: list[tuple[Floats, Floats]], gbuffer: GBuffer) -> Directions:
@@ -128,7 +126,7 @@ class QuickLight:
             np.concatenate([fixed.wi, drawn.wi], 1),
             fixed.wo,
             np.concatenate([own, drawn.gain], 1),
-            np.concatenate([fixed.gain, np.zeros_like(drawn.gain)], 1),
+            fixed.gain,
         )
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.network.prepared_places import PreparedPlaces
 from verdigris.core.pictures.compare.metrics import (
     RELATIVE_EPSILON,
     SampleMetrics,
     measure_samples,
     texel_errors,
 )
-from verdigris.core.worker.drawing.live_drawing import PreparedPlaces
 from verdigris.core.worker.protocol.commands import IN_VIEW, PAINTED
 from verdigris.core.worker.protocol.messages import ProtocolError
 
@@ -74,8 +74,9 @@ class RollingErrors:
             self._places = PreparedPlaces(
                 student, held_out.uv, held_out.wi[:, None], held_out.wo, live=held_out.live
             )
-        part, response = self._places.evaluate(student, self._places.part_of(start))
-        self._prediction[part] = response[:, 0]
+        number = self._places.part_of(start)
+        part = self._places.slice_of(number)
+        self._prediction[part] = self._places.evaluate(student, number)[:, 0].T
         return part.stop
 
     def figures(self) -> SampleMetrics | None:

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.process.processor import single_threaded_blas
+from verdigris.core.base.process.processor import on_all_cores, usable_processors
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.network.forward_pass import ForwardPass, Places
+from verdigris.core.network.prepared_places import PreparedPlaces
 from verdigris.core.pictures.illumination import few_directions
-from verdigris.core.pictures.quick_light import joined
+from verdigris.core.pictures.quick_light import Lit, joined
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
 from verdigris.core.pictures.view import ALL, NEURAL
-from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
-from verdigris.core.training.numpy.prepared_batch import BatchPreparation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.canvas import Canvas, Raster
     from verdigris.core.pictures.gbuffer import GBuffer
-    from verdigris.core.pictures.quick_light import Directions, Lit
+    from verdigris.core.pictures.quick_light import Directions
     from verdigris.core.pictures.tone import Tone
     from verdigris.core.pictures.view import View
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
@@ -50,10 +48,10 @@ LIVE_SIZES = (128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 _LARGEST_IN_PLACE = 384
 # Tiles of a reference: on a CPU and on a GPU.
 _TILES = 48, 1024
-# Factor of the cost of the first picture of a size.
-_NEW_SIZE = 1.8
-# Points of one evaluation: their data fits into the cache.
-_POINTS = 512
+# Share of the time that a picture with another size may fill, which keeps sizes from flickering.
+_OF_ANOTHER_SIZE = 0.9
+# Pixels that one core draws before training may go on: some milliseconds.
+_PIXELS = 2048
 
 
 def new_renderer(materials: ShownMaterials, view: View, mesh: Mesh | None) -> Renderer:
@@ -77,7 +75,7 @@ class _Sized:
     neural: Canvas
     is_drawn: bool = False
     """Whether a picture in this size is drawn or begun."""
-    lit: LitPixels | None = None
+    lit: list[_Part] | None = None
     columns: tuple[float, float] = (0.0, 0.0)
     """The part of the width that `lit` covers."""
     reference: Canvas | None = None
@@ -165,9 +163,8 @@ class LiveDrawing:
             most = min(most, _LARGEST_IN_PLACE)
 
         def fits(size: int) -> bool:
-            # what is prepared costs as much again, and a reserve keeps sizes from flickering
-            extra = 1.0 if size in self._sized else _NEW_SIZE
-            return size <= most and cost * extra * size**2 <= seconds
+            share = 1.0 if size == self._size else _OF_ANOTHER_SIZE
+            return size <= most and cost * size**2 <= share * seconds
 
         return max((size for size in LIVE_SIZES if fits(size)), default=least)
 
@@ -203,12 +200,15 @@ class LiveDrawing:
             left, right = (share * sized.raster.width for share in columns)
             column = gbuffer.pixel % sized.raster.width
             seen = gbuffer.take(np.flatnonzero((column >= left) & (column <= right)))
-            sized.lit = _lit_pixels(student, seen, renderer.view, self._materials)
+            sized.lit = _parts_of(seen, renderer.view, self._materials)
             sized.columns = columns
             self._is_new = True
             yield
-        for number in range(sized.lit.parts):
-            sized.neural.put(*sized.lit.draw(student, number))
+        at_once = usable_processors()
+        for start in range(0, len(sized.lit), at_once):
+            parts = sized.lit[start : start + at_once]
+            for drawn in on_all_cores(lambda part: part.draw(student), parts):
+                sized.neural.put(*drawn)
             yield
 
     def draw_reference(self) -> Iterator[None]:
@@ -244,74 +244,37 @@ class LiveDrawing:
         renderer.begin_with(canvas)
 
 
-def _lit_pixels(
-    network: LiveNetwork, gbuffer: GBuffer, view: View, materials: ShownMaterials
-) -> LitPixels:
-    """The pixels of a G-buffer, prepared to draw a network in place."""
-    live = materials.live_of(network, view)
-    return LitPixels(network, gbuffer, few_directions(view, gbuffer), int(view.level), live)
+class _Part:
+    """Some pixels, which are prepared when they are drawn for the first time."""
+
+    def __init__(self, gbuffer: GBuffer, view: View, materials: ShownMaterials) -> None:
+        self._gbuffer, self._view, self._materials = gbuffer, view, materials
+        self._lit: LitPixels | None = None
+
+    def draw(self, network: LiveNetwork) -> tuple[Ints, Lit]:
+        """The pixels, and what they show."""
+        if self._lit is None:
+            view, gbuffer = self._view, self._gbuffer
+            live = self._materials.live_of(network, view)
+            directions = few_directions(view, gbuffer)
+            self._lit = LitPixels(network, gbuffer, directions, int(view.level), live)
+        return self._lit.draw(network)
+
+
+def _parts_of(gbuffer: GBuffer, view: View, materials: ShownMaterials) -> list[_Part]:
+    pixels = np.arange(len(gbuffer.pixel))
+    return [
+        _Part(gbuffer.take(pixels[start : start + _PIXELS]), view, materials)
+        for start in range(0, len(pixels), _PIXELS)
+    ]
 
 
 def _light_in_place(
     network: LiveNetwork, gbuffer: GBuffer, view: View, materials: ShownMaterials
 ) -> Lit:
     """What the pixels of a G-buffer show, from a network in training."""
-    pixels = _lit_pixels(network, gbuffer, view, materials)
-    return joined([pixels.draw(network, number)[1] for number in range(pixels.parts)])
-
-
-class PreparedPlaces:
-    """Places and directions that a network evaluates repeatedly."""
-
-    def __init__(
-        self,
-        network: LiveNetwork,
-        uv: Floats,
-        wi: Floats,
-        wo: Floats,
-        level: int = 0,
-        live: Floats | None = None,
-    ) -> None:
-        """Prepares them for networks with this layout. `uv` is (N, 2), `wi` (N, directions, 3),
-        `wo` (N, 3), and `live` (N, live inputs)."""
-        spec, layout = network.decoder.spec, network.layout
-        self.count, self.directions = len(wi), wi.shape[1]
-        self.parts: int = max(1, -(-self.count // _POINTS))
-        self._points = -(-self.count // self.parts)
-        self._kernel = ForwardPass(spec, max(1, self._points) * self.directions, self.directions)
-        self._prepared: list[Places] = []
-        batch = np.zeros((self._points, self.directions), TRAINING_SAMPLE)
-        batch["level"] = min(level, layout.levels - 1)
-        for number in range(self.parts if self.count else 0):
-            part = self._slice(number)
-            size = part.stop - part.start
-            batch["uv"][:size] = uv[part, None]
-            batch["wi"][:size] = wi[part]
-            batch["wo"][:size] = wo[part, None]
-            if live is not None:
-                batch["live"][:size, :, : live.shape[1]] = live[part, None]
-            preparation = BatchPreparation(layout, batch.size, self.directions)
-            preparation.load(0, batch.reshape(-1))
-            preparation.prepare()
-            self._prepared.append(preparation.batch().places)
-
-    def part_of(self, place: int) -> int:
-        return place // self._points
-
-    def _slice(self, number: int) -> slice:
-        start = number * self._points
-        return slice(start, min(self.count, start + self._points))
-
-    def evaluate(self, network: LiveNetwork, number: int) -> tuple[slice, Floats]:
-        """The places of a part and their responses, (n, directions, 3)."""
-        part = self._slice(number)
-        if not self._prepared:
-            return part, np.zeros((0, self.directions, 3), np.float32)
-        self._kernel.round_latents = network.round_latents
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            found = self._kernel.evaluate(network.decoder, network.latents, self._prepared[number])
-        by_place = found.reshape(3, self.directions, self._points).transpose(2, 1, 0)
-        return part, by_place[: part.stop - part.start]
+    parts = _parts_of(gbuffer, view, materials) or [_Part(gbuffer, view, materials)]
+    return joined([lit for _, lit in on_all_cores(lambda part: part.draw(network), parts)])
 
 
 class LitPixels:
@@ -325,16 +288,31 @@ class LitPixels:
         level: int,
         live: Sequence[float] = (),
     ) -> None:
-        self.pixel, self._directions = gbuffer.pixel, directions
-        wi, wo = directions.wi, directions.wo
-        values = np.tile(np.array(live, np.float32), (len(wi), 1))
-        self._places = PreparedPlaces(network, gbuffer.uv, wi, wo, level, values)
+        self.pixel = gbuffer.pixel
+        values = np.tile(np.array(live, np.float32), (len(self.pixel), 1))
+        self._places = PreparedPlaces(
+            network, gbuffer.uv, directions.wi, directions.wo, level, values
+        )
+        # in the order in which networks are evaluated
+        self._gain = np.ascontiguousarray(directions.gain.transpose(2, 1, 0))
+        self._guide: Floats | None = None
+        if directions.guide is not None:
+            self._guide = np.ascontiguousarray(directions.guide.transpose(2, 1, 0))
 
-    @property
-    def parts(self) -> int:
-        return self._places.parts
+    def draw(self, network: LiveNetwork) -> tuple[Ints, Lit]:
+        """The pixels, and what they show."""
+        count = len(self.pixel)
+        light = np.ones((count, 4), np.float32)
+        guide = np.empty((count, 3), np.float32)
+        for number in range(self._places.parts):
+            part = self._places.slice_of(number)
+            response = self._places.evaluate(network, number)
+            light[part, :3] = _sum(response, self._gain[..., part])
+            if self._guide is not None:
+                guide[part] = _sum(response, self._guide[..., part])
+        return self.pixel, Lit(light, None if self._guide is None else guide)
 
-    def draw(self, network: LiveNetwork, number: int) -> tuple[Ints, Lit]:
-        """The pixels of a part, and what they show."""
-        part, response = self._places.evaluate(network, number)
-        return self.pixel[part], self._directions.part(part).lit(response)
+
+def _sum(response: Floats, gain: Floats) -> Floats:
+    """The light (n, 3) of the first directions, from (3, directions, n)."""
+    return np.asarray((response[:, : gain.shape[1]] * gain).sum(1).T)

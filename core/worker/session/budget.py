@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from verdigris.core.base.process.processor import usable_processors
 
-# Below an eighth, which the panel promises: sending pictures and short runs of steps cost, too.
-SHARE = 0.085
+# Below a twelfth, which the panel promises: sending pictures and short runs of steps cost, too.
+SHARE = 0.075
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 

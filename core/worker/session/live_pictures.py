@@ -49,9 +49,9 @@ _MOST_FOR_A_VIEW = 0.03
 # Seconds of drawing a new view that training waits for: the artist looks at it.
 _OF_A_VIEW = 0.5
 # Errors have a small share of their own: pictures, which may be large, never wait for them.
-_ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
+_ERROR_SHARE, _ERROR_DEBT = 0.01, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
-_PERIOD = 1.8
+_PERIOD = 1.5
 # A student is shown once its relative error is below this: half of the light is where it belongs.
 # Before, its picture says nothing, and looks like a fault. One that does not learn is shown after
 # so many seconds.
