@@ -13,7 +13,8 @@ from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES
 RESULT_NODE = "verdigris_result"
 USD_ATTRIBUTE = "verdigris:bundle"
 
-_SCRIPT = """# Made by Verdigris: notes results on their materials.
+_SCRIPT = """# Made by Verdigris: notes results on their materials, with the variants "source" and
+# "baked" of what they look like. Scenes with it need no Verdigris.
 import json
 
 import hou
@@ -21,14 +22,19 @@ from pxr import Sdf, UsdShade
 
 RESULTS = {results}
 TEXTURES = {textures}
-INPUTS = {{"base_color": "diffuseColor", "roughness": "roughness",
-          "metalness": "metallic", "normal": "normal",
-          "emission": "emissiveColor", "opacity": "opacity"}}
-COLOURS = ("base_color", "emission")
+COLOURS, NORMAL, OPACITY = ("base_color", "emission"), "normal", "opacity"
+# by kind of texture: the input of a preview surface, and of a Standard Surface
+INPUTS = {{
+    "base_color": ("diffuseColor", "base_color"), "roughness": ("roughness", "specular_roughness"),
+    "metalness": ("metallic", "metalness"), "normal": ("normal", "normal"),
+    "emission": ("emissiveColor", "emission_color"), "opacity": ("opacity", "opacity"),
+}}
 TYPES = Sdf.ValueTypeNames
 KINDS = {{**dict.fromkeys(COLOURS, ("rgb", TYPES.Float3, TYPES.Color3f)),
          "normal": ("rgb", TYPES.Float3, TYPES.Normal3f)}}
 NUMBER = ("r", TYPES.Float, TYPES.Float)
+PREVIEW, MATERIALX, KARMA = "surface", "mtlx:surface", "kma:surface"
+LOOK, VERSION = "verdigris_look", "config:mtlx:version"
 
 
 def asset(path):
@@ -39,28 +45,23 @@ def asset(path):
     return Sdf.AssetPath(path)
 
 
-def show_textures(stage, path, textures):
+def plain(output):
+    return output.replace(":", "_")
+
+
+def shader(stage, path, identifier):
+    made = UsdShade.Shader.Define(stage, path)
+    made.CreateIdAttr(identifier)
+    return made
+
+
+def preview(stage, top, textures):
     # for renderers without MaterialX, such as viewports
-    material, top = UsdShade.Material(stage.GetPrimAtPath(path)), path + "/verdigris_viewport"
-    before, name, _ = material.ComputeSurfaceSource()
-    identifier = str(before.GetShaderId() or "") if before else ""
-    contexts = {{each.GetFullName() for each in material.GetSurfaceOutputs()}}
-    if identifier.startswith("Usd") and contexts == {{"outputs:surface"}}:
-        # the material itself is what viewports show
-        return
-    if identifier.startswith("ND_") and "outputs:mtlx:surface" not in contexts:
-        # renderers with MaterialX keep their surface
-        material.CreateSurfaceOutput("mtlx").ConnectToSource(before.ConnectableAPI(), name)
-    surface = UsdShade.Shader.Define(stage, top)
-    surface.CreateIdAttr("UsdPreviewSurface")
-    reader = UsdShade.Shader.Define(stage, top + "/uv")
-    reader.CreateIdAttr("UsdPrimvarReader_float2")
+    surface = shader(stage, top, "UsdPreviewSurface")
+    reader = shader(stage, top + "_uv", "UsdPrimvarReader_float2")
     reader.CreateInput("varname", TYPES.String).Set("st")
     for kind, file in textures.items():
-        if kind not in INPUTS:
-            continue
-        texture = UsdShade.Shader.Define(stage, top + "/" + kind)
-        texture.CreateIdAttr("UsdUVTexture")
+        texture = shader(stage, top + "_" + kind, "UsdUVTexture")
         texture.CreateInput("file", TYPES.Asset).Set(asset(file))
         texture.CreateInput("sourceColorSpace", TYPES.Token).Set(
             "sRGB" if kind in COLOURS else "raw"
@@ -70,17 +71,99 @@ def show_textures(stage, path, textures):
         texture.CreateInput("st", TYPES.Float2).ConnectToSource(
             reader.CreateOutput("result", TYPES.Float2)
         )
-        if kind == "normal":
+        if kind == NORMAL:
             for field, values in (("scale", (2, 2, 2, 1)), ("bias", (-1, -1, -1, 0))):
                 texture.CreateInput(field, TYPES.Float4).Set(values)
         name, read, taken = KINDS.get(kind, NUMBER)
-        surface.CreateInput(INPUTS[kind], taken).ConnectToSource(texture.CreateOutput(name, read))
-    if "opacity" in textures:
+        surface.CreateInput(INPUTS[kind][0], taken).ConnectToSource(
+            texture.CreateOutput(name, read)
+        )
+    if OPACITY in textures:
         # without this, holes would reflect like clear glass
         surface.CreateInput("opacityMode", TYPES.Token).Set("presence")
-    material.CreateSurfaceOutput().ConnectToSource(
-        surface.CreateOutput("surface", TYPES.Token)
-    )
+    return surface.CreateOutput("surface", TYPES.Token)
+
+
+def materialx(stage, top, textures, is_current):
+    surface = shader(stage, top, "ND_standard_surface_surfaceshader")
+    for name in ("base", "specular", *(["emission"] if "emission" in textures else [])):
+        surface.CreateInput(name, TYPES.Float).Set(1.0)
+    for kind, file in textures.items():
+        word, given = ("float", TYPES.Float)
+        if kind in COLOURS:
+            word, given = ("color3", TYPES.Color3f)
+        elif kind == NORMAL:
+            word, given = ("vector3", TYPES.Float3)
+        image = shader(stage, top + "_" + kind, "ND_image_" + word)
+        port = image.CreateInput("file", TYPES.Asset)
+        port.Set(asset(file))
+        if kind in COLOURS:
+            port.GetAttr().SetColorSpace("srgb_texture")
+        fed = image.CreateOutput("out", given)
+        if kind in (NORMAL, OPACITY):
+            identifier = "ND_normalmap" + ("_float" if is_current else "")
+            if kind == OPACITY:
+                identifier = "ND_convert_float_color3"
+            node = shader(stage, top + "_" + kind + "_read", identifier)
+            node.CreateInput("in", given).ConnectToSource(fed)
+            given = TYPES.Float3 if kind == NORMAL else TYPES.Color3f
+            fed = node.CreateOutput("out", given)
+        surface.CreateInput(INPUTS[kind][1], given).ConnectToSource(fed)
+    return surface.CreateOutput("out", TYPES.Token)
+
+
+def sources_of(material):
+    # what feeds each output in the source
+    found = {{}}
+    for name in (PREVIEW, MATERIALX, KARMA):
+        output = material.GetOutput(name)
+        sources = output.GetAttr().GetConnections() if output else []
+        if any(each.GetPrimPath().name == LOOK for each in sources):
+            # the stage has looks already
+            inside = material.GetPrim().GetChild(LOOK).GetAttribute("inputs:" + plain(name))
+            sources = inside.GetConnections() if inside else []
+        if sources:
+            found[name] = sources
+    before = material.ComputeSurfaceSource()[0]
+    identifier = str(before.GetShaderId() or "") if before else ""
+    if identifier.startswith("ND_") and MATERIALX not in found and PREVIEW in found:
+        # viewports cannot show it, renderers with MaterialX can
+        found[MATERIALX] = found.pop(PREVIEW)
+    return found
+
+
+def show_textures(stage, path, textures):
+    textures = {{kind: file for kind, file in textures.items() if kind in INPUTS}}
+    prim = stage.GetPrimAtPath(path)
+    material, sources = UsdShade.Material(prim), sources_of(UsdShade.Material(prim))
+    graph = UsdShade.NodeGraph.Define(stage, path + "/" + LOOK)
+    top = path + "/" + LOOK + "/"
+    version = prim.GetAttribute(VERSION)
+    written = str((version.Get() if version else "") or "")
+    shown = {{PREVIEW: preview(stage, top + "preview", textures)}}
+    # without a preview surface of its own, the source has this one, too
+    own = {{PREVIEW: shown[PREVIEW]}}
+    if MATERIALX in sources or KARMA in sources:
+        is_current = not written or tuple(map(int, written.split(".")[:2])) >= (1, 39)
+        made = materialx(stage, top + "materialx", textures, is_current)
+        shown.update({{name: made for name in (MATERIALX, KARMA) if name in sources}})
+    for name in shown:
+        if name in sources:
+            own[name] = graph.CreateInput(plain(name), TYPES.Token)
+            own[name].GetAttr().SetConnections(sources[name])
+        output = graph.CreateOutput(plain(name), TYPES.Token)
+        material.CreateOutput(name, TYPES.Token).ConnectToSource(output)
+    looks = prim.GetVariantSets().AddVariantSet("look")
+    # a LOP after this one, or a shot, chooses
+    for variant, values in (("baked", shown), ("source", own)):
+        looks.AddVariant(variant)
+        looks.SetVariantSelection(variant)
+        with looks.GetVariantEditContext():
+            for name, value in values.items():
+                graph.GetOutput(plain(name)).ConnectToSource(value)
+            if variant == "baked" and not written and MATERIALX in shown:
+                prim.AddAppliedSchema("MaterialXConfigAPI")
+                prim.CreateAttribute(VERSION, TYPES.String, False).Set("1.39")
 
 
 stage = hou.pwd().editableStage()

@@ -239,7 +239,7 @@ def test_flattened_textures_are_a_preview_surface_on_the_usd_material(harness, t
     harness.host.attach(tiles, BakedResult(tmp_path / "b.vdg"))
     stage = harness.houdini.hou.node("/stage/verdigris_result").stage()
     material = UsdShade.Material(stage.GetPrimAtPath("/materials/nested"))
-    assert not stage.GetPrimAtPath("/materials/tiles/verdigris_viewport")
+    assert not stage.GetPrimAtPath("/materials/tiles/verdigris_look")
     surface, *_ = material.ComputeSurfaceSource()
     assert surface.GetIdAttr().Get() == "UsdPreviewSurface"
     # renderers with MaterialX keep their surface
@@ -336,7 +336,7 @@ def test_houdini_expands_no_name_of_a_file(harness, tmp_path, name):
     assert "`" not in script and "$" not in script
     found = holder.stage().GetAttributeAtPath("/materials/nested.verdigris:bundle").Get()
     assert found.path == str(folder / "b.vdg")
-    shown = "/materials/nested/verdigris_viewport/base_color.inputs:file"
+    shown = "/materials/nested/verdigris_look/preview_base_color.inputs:file"
     assert holder.stage().GetAttributeAtPath(shown).Get().path == str(textures["base_color"])
 
 
@@ -386,7 +386,7 @@ def test_results_beside_the_scene_follow_it_to_another_folder(harness, tmp_path)
     stage = scene.hou.node("/stage/verdigris_result").stage()
     found = stage.GetAttributeAtPath("/materials/nested.verdigris:bundle").Get()
     assert found.path == str(moved / "b.vdg")
-    shown = "/materials/nested/verdigris_viewport/base_color.inputs:file"
+    shown = "/materials/nested/verdigris_look/preview_base_color.inputs:file"
     assert stage.GetAttributeAtPath(shown).Get().path == str(moved / "base $F.png")
 
 

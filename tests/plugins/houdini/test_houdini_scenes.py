@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from houdini_nodes import PARMS
-from pxr import Sdr, UsdShade
+from pxr import Sdf, Sdr, Usd, UsdShade
 
 from verdigris.core.hosts.host import BakedResult
+from verdigris.core.hosts.look_layer import StageLook, write_looks, write_stage_with_looks
 
 from ..hosts import by_name, flattened
 from .scenes import LIBRARY, PLATE, texture_of
@@ -102,7 +103,7 @@ def test_a_preview_surface_loses_emission_and_opacity_with_its_material(harness,
     names = {each.GetBaseName() for each in surface.GetInputs()}
     assert names == {"diffuseColor", "roughness", "metallic", "normal"}
     for kind in GLOWS:
-        assert not stage.GetPrimAtPath(f"/materials/nested/verdigris_viewport/{kind}")
+        assert not stage.GetPrimAtPath(f"/materials/nested/verdigris_look/preview_{kind}")
 
 
 TURNS = {
@@ -168,16 +169,82 @@ def stage_with_result(harness, tmp_path, shader):
     return stage, UsdShade.Material(stage.GetPrimAtPath(path))
 
 
+def shown_by(material):
+    """The shader of viewports and that of renderers with MaterialX, in each variant."""
+    looks, found = material.GetPrim().GetVariantSet("look"), {}
+    for variant in looks.GetVariantNames():
+        looks.SetVariantSelection(variant)
+        universal, rendered = (
+            material.ComputeSurfaceSource(context)[0].GetPrim() for context in ("", "mtlx")
+        )
+        found[variant] = universal.GetName(), rendered.GetName()
+    return found
+
+
 def test_a_materialx_surface_on_the_universal_output_is_kept_for_renderers(harness, tmp_path):
     shader = "ND_standard_surface_surfaceshader"
     _, material = stage_with_result(harness, tmp_path, shader)
     assert material.ComputeSurfaceSource("mtlx")[0].GetIdAttr().Get() == shader
-    shown = material.GetSurfaceOutput().GetConnectedSource()[0].GetPrim()
-    assert shown.GetName() == "verdigris_viewport"
+    assert material.GetPrim().GetVariantSet("look").GetVariantSelection() == "source"
+    assert shown_by(material) == {
+        "source": ("preview", "shader"),
+        "baked": ("preview", "materialx"),
+    }
 
 
-def test_a_preview_surface_of_the_artist_is_not_replaced(harness, tmp_path):
-    stage, material = stage_with_result(harness, tmp_path, "UsdPreviewSurface")
-    shown = material.GetSurfaceOutput().GetConnectedSource()[0].GetPrim()
-    assert shown.GetName() == "shader"
-    assert not stage.GetPrimAtPath("/materials/nested/verdigris_viewport")
+def test_a_preview_surface_of_the_artist_is_the_source(harness, tmp_path):
+    _, material = stage_with_result(harness, tmp_path, "UsdPreviewSurface")
+    assert material.ComputeSurfaceSource()[0].GetPrim().GetName() == "shader"
+    # which renderers with MaterialX read, too
+    assert shown_by(material) == {"source": ("shader",) * 2, "baked": ("preview",) * 2}
+
+
+def test_the_variants_are_those_of_a_layer_with_looks_also_above_one(harness, tmp_path):
+    """Both ways give the same shaders, and a LOP above a stage that has the layer keeps its
+    source."""
+    shader = "ND_standard_surface_surfaceshader"
+    files = flattened(tmp_path, *GLOWS)
+    source, layer = tmp_path / "source.usda", tmp_path / "a.looks.usda"
+    source.write_text(UNIVERSAL.replace("outputs:surface.", "outputs:mtlx:surface.") % shader)
+    look = StageLook(tmp_path / "a.vdg", files)
+    path = "/materials/nested"
+    write_looks(Usd.Stage.Open(str(source)), {path: look}, layer)
+    write_stage_with_looks(source, layer, tmp_path / "both.usda")
+    script = importlib.import_module("verdigris.plugins.houdini.result_script")
+    scene, found, stages = harness.houdini, {}, {}
+    texts = {kind: str(file) for kind, file in files.items()}
+    for name in ("source", "both"):
+        scene.stages[LIBRARY] = str(tmp_path / f"{name}.usda")
+        scene.add(f"/stage/{name}", "pythonscript", input=LIBRARY)
+        text = script.result_script({}, {path: texts})
+        scene.nodes[f"/stage/{name}"]["parms"]["python"] = text
+        # prims expire with their stage
+        stages[name] = scene.hou.node(f"/stage/{name}").stage()
+        found[name] = UsdShade.Material(stages[name].GetPrimAtPath(path))
+        rendered = {key: names[1] for key, names in shown_by(found[name]).items()}
+        assert rendered == {"source": "shader", "baked": "materialx"}
+    stages["layer"] = Usd.Stage.Open(str(tmp_path / "both.usda"))
+    by_layer = UsdShade.Material(stages["layer"].GetPrimAtPath(path))
+    by_layer.GetPrim().GetVariantSet("look").SetVariantSelection("baked")
+    found["source"].GetPrim().GetVariantSet("look").SetVariantSelection("baked")
+    assert inputs_of(found["source"]) == inputs_of(by_layer)
+
+
+def inputs_of(material):
+    """All that a surface of MaterialX reads, by the names of inputs."""
+
+    def read(shader):
+        values = {}
+        for port in shader.GetInputs():
+            fed = port.GetConnectedSources()[0]
+            value = port.Get()
+            values[port.GetBaseName()] = (
+                read(UsdShade.Shader(fed[0].source.GetPrim()))
+                if fed
+                else str(value.resolvedPath or value.path).rpartition("/")[2]
+                if isinstance(value, Sdf.AssetPath)
+                else value
+            )
+        return shader.GetIdAttr().Get(), values
+
+    return read(material.ComputeSurfaceSource("mtlx")[0])
