@@ -29,7 +29,7 @@ from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.shelf.bake_queue import BakeQueue
+from verdigris.ui.shelf.bake_queue import BakeQueue, documents_in
 from verdigris.ui.shelf.shelf import Documents
 from verdigris.ui.shelf.shelf_page import ShelfPage
 from verdigris.ui.signals import ERROR, WARNING
@@ -40,7 +40,7 @@ from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.thumbnails import icon_of
 
 _SIZE = (1280, 800)
-_DOCUMENTS = "MaterialX (*.mtlx)"
+_DOCUMENTS = "Materials (*.mtlx *.slang *.hlsl)"
 
 
 class Window(QMainWindow):
@@ -224,7 +224,7 @@ class Window(QMainWindow):
             self.add_to_queue([Path(path)])
 
     def _choose(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Open a MaterialX document", "", _DOCUMENTS)
+        path, _ = QFileDialog.getOpenFileName(self, "Open a material", "", _DOCUMENTS)
         if path:
             self.open(Path(path))
 
@@ -262,7 +262,7 @@ def stored_theme(memory: Memory) -> str:
 def _dropped_documents(dropped: QMimeData) -> list[Path]:
     """The MaterialX documents and folders among dropped files."""
     paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-    return [path for path in paths if path.suffix.lower() == ".mtlx" or path.is_dir()]
+    return [path for path in paths if path.is_dir() or documents_in(path)]
 
 
 def run(

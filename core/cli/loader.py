@@ -25,6 +25,7 @@ class Listed(NamedTuple):
 COMMANDS = {
     "bake": Listed("bake", "Trains a neural material and writes it as a bundle, NAME.vdg.", True),
     "inspect": Listed("inspect", "Lists what a bake of a document keeps, approximates or drops."),
+    "new": Listed("new", "Writes a shader file that can be baked at once."),
     "render": Listed("render", "Draws a material or a bundle on a sphere, a plane or a mesh."),
     "measure": Listed("measure", "Measures the errors of a bundle against its source material."),
     "compare": Listed("compare", "Draws two to four materials and maps of their difference."),

@@ -3,7 +3,7 @@ drops."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,8 @@ class MaterialReport:
     varying_inputs: tuple[str, ...] = ()
     live: tuple[Reach, ...] = ()
     """The inputs that a bake can keep open."""
+    fixed: tuple[str, ...] = ()
+    """Other parameters of a shader file, each with its type and value."""
     parts: tuple[Part, ...] = ()
     problem: str = ""
     search_in: tuple[str, ...] = ()
@@ -106,6 +108,7 @@ def describe_material(
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)) or _places_of_shader(shaders),
         live=reach_of_published(document, material),
+        fixed=tuple(_fixed_parameters(shaders)),
         parts=(
             *parts_of(nodes),
             *converted_types(document, nodes),
@@ -178,6 +181,15 @@ def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def _fixed_parameters(shaders: Sequence[mx.Node]) -> Iterator[str]:
+    """The parameters of shader files that no bake can keep open, as `--set-input` sets them."""
+    for shader in shaders:
+        if shader_implementation(shader) is not None:
+            for port in shader.getInputs():
+                if port.getType() not in ("float", "color3"):
+                    yield f"{port.getName()}={port.getValueString()}: {port.getType()}"
+
+
 def _places_of_shader(shaders: Sequence[mx.Node]) -> tuple[str, ...]:
     """The place that a shader file gets: what depends on it is in its code."""
     return ("uv",) if any(map(shader_implementation, shaders)) else ()
@@ -210,6 +222,8 @@ def print_reports(
             print("  varies    nothing: the material is constant")
         for reach in report.live:
             print(f"  input     {reach}")
+        for text in report.fixed:
+            print(f"  set       {text}")
         for part in report.parts:
             print(f"  {part.fate:<12}  {part.name}{': ' + part.how if part.how else ''}")
         if report.probe and max(report.probe.emission) > 0:

@@ -13,6 +13,7 @@ from verdigris.core.base.outputs import write_own_file
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.summary import BAKED, FAILED, Row, Summary
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.shader.expand import is_document
 from verdigris.core.worker.protocol.worker_events import DONE, IDLE
 from verdigris.core.worker.protocol.worker_events import FAILED as BAKE_FAILED
 from verdigris.ui.model import states
@@ -237,7 +238,7 @@ def documents_in(path: Path) -> list[Path]:
             if not any(parent.suffix in _SKIPPED for parent in each.parents)
         )
         return [each for each, _ in zip(found, range(_MOST_DOCUMENTS), strict=False)]
-    return [path] if path.suffix.lower() == ".mtlx" else []
+    return [path] if is_document(path) else []
 
 
 def _row(item: Item, folder: Path) -> Row:

@@ -45,7 +45,8 @@ def inspect(
     file: Annotated[
         Path,
         path_argument(
-            "FILE", "A MaterialX document (.mtlx), a USD stage, a bundle (.vdg) or a set (.vdt)."
+            "FILE",
+            "A document (.mtlx), a shader file (.slang, .hlsl), a stage, a bundle or a set (.vdt).",
         ),
     ],
     *,

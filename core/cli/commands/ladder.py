@@ -99,7 +99,10 @@ class FitOptions:
 
 @app.add("ladder copper_tray.mtlx --mesh tray.obj -o out")
 def ladder(
-    file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
+    file: Annotated[
+        Path,
+        path_argument("FILE", "A MaterialX document (.mtlx) or a shader file (.slang, .hlsl)."),
+    ],
     mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
     *,

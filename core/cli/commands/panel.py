@@ -19,7 +19,10 @@ _NEEDED = ("PySide6", "pyqtgraph", "shiboken6")
 @app.add("panel copper_tray.mtlx --mesh tray.obj")
 def panel(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A MaterialX document (.mtlx).")
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="A MaterialX document (.mtlx) or a shader file (.slang, .hlsl)."
+        ),
     ] = None,
     mesh: Annotated[
         Path | None, typer.Option(help="A mesh with painted weights (.obj, .usd).")

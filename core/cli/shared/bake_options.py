@@ -32,7 +32,10 @@ from verdigris.core.worker.protocol.messages import encode
 _HELP = {name: asked.help for name, asked in options_of().items()}
 
 Files = Annotated[
-    list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
+    list[Path],
+    path_argument(
+        "FILE...", "Documents (.mtlx) or shader files (.slang, .hlsl). Several share one decoder."
+    ),
 ]
 Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
 Out = Annotated[

@@ -49,7 +49,7 @@ def path_argument(metavar: str, text: str) -> Any:
 
 PRESET_HELP = options_of()["preset"].help
 FileOrBundle = Annotated[
-    Path, path_argument("FILE", "A MaterialX document (.mtlx) or a bundle (.vdg).")
+    Path, path_argument("FILE", "A document (.mtlx), a shader file (.slang, .hlsl) or a bundle.")
 ]
 Bundle = Annotated[Path, path_argument("BUNDLE", "A bundle (.vdg).")]
 MaterialName = Annotated[

@@ -43,6 +43,11 @@ def is_shader(path: str | Path) -> bool:
     return Path(path).suffix.lower() in SUFFIXES
 
 
+def is_document(path: Path) -> bool:
+    """Whether a file is a MaterialX document or a shader by its name."""
+    return path.suffix.lower() == ".mtlx" or is_shader(path)
+
+
 @dataclass(frozen=True)
 class ShaderText:
     """The text of a shader, and of the modules that it imports."""

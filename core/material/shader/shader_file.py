@@ -10,6 +10,7 @@ import re
 import xml.etree.ElementTree as xml
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,15 +103,8 @@ def read_shader_document(
     text = expand_shader(path, search, all_defines)
     declarations = read_declarations(text.text)
     functions = _functions(settings, declarations)
-    answer = COMPILE_PROCESS.ask(
-        {
-            "ask": "reflect",
-            "name": text.name,
-            "modules": [*text.modules, (f"studio_{text.digest}", declarations.rewritten(()))],
-            "functions": functions,
-        },
-        text.name,
-    )
+    modules = (*text.modules, (f"studio_{text.digest}", declarations.rewritten(())))
+    answer = _reflect(text.name, modules, tuple(functions.items()))
     found = _check_functions(text.name, functions, answer)
     named = settings.table("parameters") if "parameters" in settings else None
     parameters = [
@@ -123,6 +117,15 @@ def read_shader_document(
         named.require_known([each.name for each in parameters])
     shader = ShaderFile(text, declarations, found, tuple(parameters), tuple(samplers), all_defines)
     return _document(path, shader)
+
+
+@lru_cache(maxsize=32)
+def _reflect(
+    shown: str, modules: tuple[tuple[str, str], ...], functions: tuple[tuple[str, str], ...]
+) -> dict[str, Any]:
+    """What the compiler knows of the last module. A panel reads the same file many times."""
+    question = {"name": shown, "modules": modules, "functions": dict(functions)}
+    return COMPILE_PROCESS.ask({"ask": "reflect", **question}, shown)
 
 
 def _settings(path: Path) -> Fields:

@@ -207,7 +207,7 @@ def test_every_command_has_a_short_line_in_the_list_and_an_example_that_it_accep
 
 
 def test_an_interruption_exits_with_130_and_says_so():
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     patch = (options, "load_document", interrupted)
@@ -306,7 +306,7 @@ def test_output_that_cannot_be_written_is_an_error_of_one_line():
 
 
 def test_memory_that_does_not_suffice_is_an_error_of_one_line():
-    def load(*_):
+    def load(*_, **__):
         np.empty(1 << 50)
 
     ended = run_command(("inspect", PRISM, "--no-probe"), (options, "load_document", load))
