@@ -114,9 +114,10 @@ class Cost:
         ]
         if not ratios or max(ratios) >= 1:
             return ""
+        where = "CPU (a GPU may differ)" if self.is_software else "device"
         return (
             f"{self.name}'s own graph is {1 / max(ratios):.1f} times faster than the neural "
-            "material on this device: use the graph where speed counts"
+            f"material on this {where}: use the graph where speed counts"
         )
 
     @property
@@ -159,11 +160,14 @@ class Cost:
         }
 
 
-def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
+def cost_of_bundle(
+    bundle: Bundle, device: Device, teacher: Teacher | None = None, is_brief: bool = False
+) -> Cost:
+    """The cost of a bundle, compared with its graph. `is_brief`: for a warning after a bake."""
     maps = (bundle.manifest.emission, bundle.manifest.opacity)
     footprint = _bake_footprint(bundle.manifest.source, bundle.nominal_side)
     name = bundle.manifest.name
-    cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised)
+    cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised, is_brief)
     sources = stored_sources(bundle.manifest.source)
     if teacher is None and sources is not None:
         cost = _with_sources(cost, sources)
@@ -224,6 +228,7 @@ def _cost(
     teacher: Teacher | None,
     footprint: Footprint,
     advised: str | None = None,
+    is_brief: bool = False,
 ) -> Cost:
     spec = stored.spec
     cost = Cost(
@@ -237,7 +242,7 @@ def _cost(
         maps_bytes=0,
         multiply_adds=spec.multiply_adds,
         activations=spec.hidden_layers * spec.hidden_width,
-        nanoseconds=measure(stored, device, teacher, footprint, advised),
+        nanoseconds=measure(stored, device, teacher, footprint, advised, is_brief),
         advised=advised,
     )
     if teacher is None:

@@ -46,7 +46,7 @@ class Nanoseconds:
 
     portable: float
     """The plain decoder with exact trilinear latents."""
-    sampler: float
+    sampler: float | None = None
     """The same, with latents from the texture unit."""
     constants: float | None = None
     """The same, with the decoder in a constant buffer, if it fits."""
@@ -103,19 +103,21 @@ def measure(
     teacher: Teacher | None,
     footprint: Footprint = POINT,
     advised: str | None = None,
+    is_brief: bool = False,
 ) -> Nanoseconds:
-    """Times every variant that `advised` allows, and the graph."""
+    """Times every variant that `advised` allows, and the graph. `is_brief`: on a CPU, whose
+    variants hardly differ, only one of them."""
 
     def measure_choice(choice: RuntimeChoice, from_registers: bool = False) -> float:
         material = BundleMaterial(stored, device, choice, from_registers=from_registers)
         return time_material(material, is_together=choice.is_together).nanoseconds
 
-    found: dict[str, float] = {
-        "portable": measure_choice(RuntimeChoice()),
-        "sampler": measure_choice(RuntimeChoice(filter="sampler")),
-    }
+    found: dict[str, float] = {"portable": measure_choice(RuntimeChoice())}
+    is_brief = is_brief and device.is_software
+    if not is_brief:
+        found["sampler"] = measure_choice(RuntimeChoice(filter="sampler"))
     has_constants = fits_in_constants(stored.spec)
-    if has_constants:
+    if has_constants and not is_brief:
         found["constants"] = measure_choice(RuntimeChoice(filter="sampler", is_constant=True))
     cooperative = fastest_advised(device, advised)
     if cooperative.is_cooperative:

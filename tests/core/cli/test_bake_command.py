@@ -136,7 +136,7 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     code, printed, told = in_process("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
     assert code == 0
     assert CONTROL not in printed + told
-    first, path, verdict, figures, hint, advice = printed.splitlines()
+    first, path, verdict, figures, hint, slower, advice = printed.splitlines()
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert verdict.count("●") + verdict.count("○") == 5
@@ -145,6 +145,9 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     assert re.fullmatch(expected + " on this machine", advice)
     assert re.fullmatch(r"  sphere .* dB, visible difference \d\.\d+, light [+-].*%", figures)
     assert "the material is constant" in hint
+    # a graph of numbers only
+    speed = r"  pane's own graph is [\d.]+ times faster than the neural material on this CPU \(.*"
+    assert re.fullmatch(speed, slower)
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told
     # what is told is not broken where a terminal would end
     assert all("warning" in line or "2x16 at 16" in line for line in told.splitlines())

@@ -80,6 +80,8 @@ def test_the_verdict_is_plain(teacher, verdict, answer):
     assert cost.as_json()["ratio"] == pytest.approx(teacher)
     # a bake warns only of what is slower in every way
     assert cost.warning.startswith("brass's own graph is 2.0 times faster") == (teacher < 1)
+    on_cpu = replace(cost, is_software=True).warning
+    assert ("on this CPU (a GPU may differ): use the graph" in on_cpu) == (teacher < 1)
     filtered = replace(cost, nanoseconds=replace(nanoseconds, teacher_filtered=2.0))
     assert not filtered.warning and filtered.answer.startswith("Yes")
 
