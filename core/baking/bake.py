@@ -94,10 +94,10 @@ def _bake(
     yield from wasted_steps(run.clock.skipped, run.step - run.steps_saved)
     yield from risen_loss(run.clock.watch)
     with fitting_heads(run) as heads:
-        decoder = yield from report_rounding(run)
+        decoders = yield from report_rounding(run)
         for teacher, name in zip(run.teachers, run.names, strict=True):
             yield from varying_maps(teacher, name)
-        yield from finish(run, decoder, heads)
+        yield from finish(run, decoders, heads)
 
 
 def _train_small(run: Run) -> Iterator[Event]:

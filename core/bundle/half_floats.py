@@ -173,8 +173,12 @@ def to_half(x: FloatArray) -> FloatArray:
 
 
 def order_units(parameters: Parameters) -> Parameters:
-    """Reorders the units of each hidden layer after the first. Those with the largest rounding
-    errors, on the reference points of all materials, come last."""
+    """Reorders the units of each hidden layer after the first, for each side. Those with the
+    largest rounding errors, on the reference points of all materials, come last."""
+    return parameters.with_decoders(*(_ordered(side).decoder for side in parameters.sides))
+
+
+def _ordered(parameters: Parameters) -> Parameters:
     rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
     points, floor = choose_points(parameters.layout, parameters.spec.live_inputs), Bounds().floor
     materials = map(rounded.of_material, range(parameters.layout.materials))
@@ -232,6 +236,11 @@ def _reordered(parameters: Parameters, orders: Sequence[NDArray[np.intp]]) -> Pa
         columns = result.weights(behind)
         columns[:] = columns[:, order]
     return result
+
+
+def round_sides(parameters: Parameters) -> Parameters:
+    """The parameters with the decoders of all sides in half floats."""
+    return parameters.with_decoders(*map(round_gptq, parameters.sides))
 
 
 @profiled("store latents: round decoder")

@@ -91,6 +91,9 @@ class DeviceMaterial(ABC):
     directions."""
     tiles: Tiles | None = None
     """The UDIM tiles whose atlas is the unit square."""
+    index_below: float = 0.0
+    """0 for an opaque surface; for one that transmits the index of the medium below, or 1 if it is
+    a thin wall."""
     live_steps: tuple[int, ...] = ()
     """For each live input, the number of steps of its range that training draws more often."""
     live: tuple[float, ...] = ()
@@ -128,8 +131,8 @@ class DeviceMaterial(ABC):
         footprint: Footprint = POINT,
         live: Floats | None = None,
     ) -> Floats:
-        """The response, (N, 3): BSDF x cos for light from `wi` and the view direction `wo`. `live`
-        are live values, (N, inputs)."""
+        """The response, (N, 3): BSDF x cos for light from `wi` and the view direction `wo`. Light
+        from below has a negative z. `live` are live values, (N, inputs)."""
         return self._evaluate(3, uv, wi, wo, frames, footprint, live)
 
     def unlit(

@@ -6,6 +6,7 @@ channel-first, [channels, samples], as in the kernels' matrices.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ from verdigris.core.network.latents.texels import (
     scatter,
 )
 from verdigris.core.network.parameters import Parameters, with_live
+from verdigris.core.network.sides import mirrored
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 
 # Samples in a block of evaluate(), so that they fit into caches.
@@ -155,8 +157,8 @@ def loss_and_gradients(
     loss: str = "cbrt_log",
     light_share: float = 0.0,
 ) -> Gradients:
-    """The mean of weight times loss over a batch of TRAINING_SAMPLE, and its gradients with a share
-    of the light gradient."""
+    """The mean of weight times loss over a batch of TRAINING_SAMPLE from one side, and its
+    gradients with a share of the light gradient."""
     dtype = parameters.decoder.dtype
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
@@ -184,8 +186,15 @@ def evaluate(
     live: NDArray[Any] | None = None,
 ) -> FloatArray:
     """The response [N, 3] on a mip level, in the parameters' precision; uv is [N, 2], wi and wo are
-    [N, 3]."""
+    [N, 3]. Light from below a surface that transmits has a negative wi.z."""
     dtype = parameters.decoder.dtype
+    if parameters.transmitted is not None:
+        return _of_both_sides(
+            parameters,
+            wi,
+            wo,
+            lambda side, wi: evaluate(spec, side, uv, level, wi, wo, material, live),
+        )
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     count = uv.shape[1]
     level = np.broadcast_to(_whole(level), count)
@@ -220,12 +229,36 @@ def evaluate_at_lod(
     """The response [N, 3] for a footprint, in the decoder's precision; `lod` is log2 of its width
     in finest texels. Live values are [N, inputs], or the same for all."""
     dtype = parameters.decoder.dtype
+    if parameters.transmitted is not None:
+        return _of_both_sides(
+            parameters, wi, wo, lambda side, wi: evaluate_at_lod(side, uv, lod, wi, wo, live)
+        )
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype), live)
     raw = decode_latents(parameters.spec, parameters, latent, wi, wo)
     response = response_of(parameters.spec, raw)
     response[:, (wi[2] <= 0) | (wo[2] <= 0)] = 0
     return np.ascontiguousarray(response.T)
+
+
+def _of_both_sides(
+    parameters: Parameters,
+    wi: NDArray[Any],
+    wo: NDArray[Any],
+    evaluate_side: Callable[[Parameters, NDArray[Any]], FloatArray],
+) -> FloatArray:
+    """The response [N, 3] of the side that each light is on. A side is evaluated for all."""
+    dtype = parameters.decoder.dtype
+    above, below = parameters.sides
+    from_below = mirrored(
+        np.asarray(wi, dtype).T, np.asarray(wo, dtype).T, parameters.index_below
+    ).T
+    is_below = (wi[:, 2] < 0) & (wo[:, 2] > 0) & (from_below[:, 2] > 0)
+    reflected = evaluate_side(above, np.where(is_below[:, None], [0, 0, 1], wi))
+    passed = evaluate_side(below, np.where(is_below[:, None], from_below, [0, 0, 1]))
+    result = np.where(is_below[:, None], passed, reflected)
+    result[(wi[:, 2] <= 0) & ~is_below] = 0
+    return np.asarray(result, dtype)
 
 
 def latents_at_lod(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +18,7 @@ from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_array, w
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import load_json
+from verdigris.core.network.sides import THIN
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 # He initialisation keeps the variance through rectifiers. The last layer starts small: first
@@ -23,12 +26,30 @@ from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 _OUTPUT_SCALE = 0.5
 # Neighbouring texels must differ for the decoder, but less than half vectors.
 _LATENT_SCALE = 0.1
+# Names of arrays in a file.
+_BELOW, _INDEX = "transmitted_decoder", "transmitted_index"
 # Frames start near the surface's frame.
 _FRAME_SCALE = 0.1
 
 
 class CheckpointError(VerdigrisError):
     """A checkpoint that cannot be read or written, or has wrong contents."""
+
+
+@dataclass
+class TransmittedSide:
+    """What a surface that transmits has for light from below, with the same latents."""
+
+    decoder: FloatArray
+    """Like that of Parameters. It is given the mirrored direction of light: see sides.py."""
+    index: float = THIN
+    """The index of the medium below; THIN for a thin wall."""
+    head: FloatArray | None = None
+
+    def converted(self, convert: Callable[[FloatArray], FloatArray]) -> TransmittedSide:
+        """A copy with other arrays."""
+        head = None if self.head is None else convert(self.head)
+        return replace(self, decoder=convert(self.decoder), head=head)
 
 
 @dataclass
@@ -44,6 +65,8 @@ class Parameters:
     training."""
     live: tuple[float, ...] = ()
     """Live values from 0 to 1 for evaluations without live values."""
+    transmitted: TransmittedSide | None = None
+    """For light from below; None for opaque surfaces."""
 
     def __post_init__(self) -> None:
         if not self.live:
@@ -59,8 +82,10 @@ class Parameters:
         }
         if self.head is not None:
             expected["head"] = (self.spec.head_layers[-1].end,)
+        if self.transmitted is not None:
+            expected["transmitted.decoder"] = expected["decoder"]
         for name, shape in expected.items():
-            found = getattr(self, name).shape
+            found = attrgetter(name)(self).shape
             if found != shape:
                 raise SettingsError(f"{name} has shape {found}: the specification needs {shape}")
 
@@ -93,6 +118,40 @@ class Parameters:
         return replace(self, layout=layout, latents=own)
 
     @property
+    def sides(self) -> tuple[Parameters, ...]:
+        """Views for light from above, and from below if the surface transmits, each as parameters
+        of one side. The second one is evaluated as the first, with mirrored directions."""
+        above = replace(self, transmitted=None)
+        if self.transmitted is None:
+            return (above,)
+        below = self.transmitted
+        return above, replace(above, decoder=below.decoder, head=below.head)
+
+    def with_heads(
+        self, head: FloatArray | None = None, below: FloatArray | None = None
+    ) -> Parameters:
+        """The same with another head for each side."""
+        transmitted = replace(self.transmitted, head=below) if self.transmitted else None
+        return replace(self, head=head, transmitted=transmitted)
+
+    @property
+    def decoders(self) -> tuple[FloatArray, ...]:
+        """The decoder of each side."""
+        return tuple(side.decoder for side in self.sides)
+
+    def with_decoders(self, decoder: FloatArray, below: FloatArray | None = None) -> Parameters:
+        """The same with another decoder for each side."""
+        transmitted = self.transmitted
+        if transmitted is not None and below is not None:
+            transmitted = replace(transmitted, decoder=below)
+        return replace(self, decoder=decoder, transmitted=transmitted)
+
+    @property
+    def index_below(self) -> float:
+        """The index of the transmitted side; 0 if there is none."""
+        return self.transmitted.index if self.transmitted else 0.0
+
+    @property
     def byte_size(self) -> int:
         return int(self.decoder.nbytes + self.latents.nbytes)
 
@@ -100,19 +159,25 @@ class Parameters:
         """A copy in another precision."""
         head = None if self.head is None else self.head.astype(dtype)
         decoder, latents = self.decoder.astype(dtype), self.latents.astype(dtype)
-        return replace(self, decoder=decoder, latents=latents, head=head)
+        below = self._converted(lambda each: each.astype(dtype))
+        return replace(self, decoder=decoder, latents=latents, head=head, transmitted=below)
+
+    def _converted(self, convert: Callable[[FloatArray], FloatArray]) -> TransmittedSide | None:
+        return self.transmitted.converted(convert) if self.transmitted else None
 
     def with_double_decoder(self) -> Parameters:
         """Parameters with the decoder in doubles. Gathered latents become doubles with it, so the
         large texture need not be copied."""
         head = None if self.head is None else self.head.astype(np.float64)
-        return replace(self, decoder=self.decoder.astype(np.float64), head=head)
+        below = self._converted(lambda each: each.astype(np.float64))
+        return replace(self, decoder=self.decoder.astype(np.float64), head=head, transmitted=below)
 
     def in_single_floats(self) -> Parameters:
         """Parameters in single floats, in which engines compute. Only doubles are copied."""
         head = None if self.head is None else np.asarray(self.head, np.float32)
         decoder, latents = (np.asarray(each, np.float32) for each in (self.decoder, self.latents))
-        return replace(self, decoder=decoder, latents=latents, head=head)
+        below = self._converted(lambda each: np.asarray(each, np.float32))
+        return replace(self, decoder=decoder, latents=latents, head=head, transmitted=below)
 
     def copy(self) -> Parameters:
         return self.astype(self.decoder.dtype)
@@ -131,8 +196,11 @@ def with_live(
     return np.concatenate([latent, rows])
 
 
-def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters:
-    """Initial fp32 parameters. The same seed gives the same values on every machine."""
+def initialise(
+    spec: NetworkSpec, layout: LatentLayout, seed: int, index_below: float = 0.0
+) -> Parameters:
+    """Initial fp32 parameters. The same seed gives the same values on every machine. With an index,
+    they have a transmitted side."""
     decoder_random, latent_random = np.random.default_rng(seed).spawn(2)
     parameters = Parameters(
         spec,
@@ -140,7 +208,18 @@ def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters
         np.zeros(spec.parameter_count, np.float32),
         np.empty((layout.texel_count, spec.latent_channels), np.float32),
     )
-    parameters.frames()[:] = _FRAME_SCALE * decoder_random.standard_normal(
+    if index_below:
+        parameters.transmitted = TransmittedSide(np.zeros_like(parameters.decoder), index_below)
+    for side in parameters.sides:
+        _initialise_decoder(side, decoder_random)
+    latent_random.standard_normal(out=parameters.latents, dtype=np.float32)
+    parameters.latents *= np.float32(_LATENT_SCALE)
+    return parameters
+
+
+def _initialise_decoder(parameters: Parameters, random: np.random.Generator) -> None:
+    spec = parameters.spec
+    parameters.frames()[:] = _FRAME_SCALE * random.standard_normal(
         (spec.frame_rows, spec.place_inputs)
     )
     for layer in spec.layers:
@@ -148,10 +227,7 @@ def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters
         if layer is spec.layers[-1]:
             scale *= _OUTPUT_SCALE
         shape = (layer.outputs, layer.inputs)
-        parameters.weights(layer)[:] = scale * decoder_random.standard_normal(shape)
-    latent_random.standard_normal(out=parameters.latents, dtype=np.float32)
-    parameters.latents *= np.float32(_LATENT_SCALE)
-    return parameters
+        parameters.weights(layer)[:] = scale * random.standard_normal(shape)
 
 
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -180,11 +256,13 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:
     """The parameters as arrays; specification and layout are texts as bytes."""
+    below = parameters.transmitted
     return {
         "spec": _text(parameters.spec.to_json()),
         "layout": _text(json.dumps(asdict(parameters.layout), sort_keys=True)),
         "decoder": parameters.decoder,
         "latents": parameters.latents,
+        **({_BELOW: below.decoder, _INDEX: np.array(below.index)} if below else {}),
     }
 
 
@@ -193,7 +271,10 @@ def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
     for name in ("spec", "layout", "decoder", "latents"):
         if name not in arrays:
             raise CheckpointError(f"{source}: {name} is missing")
-    for name in ("decoder", "latents"):
+    below = None
+    if _BELOW in arrays and arrays.get(_INDEX, np.empty(0)).shape == ():
+        below = TransmittedSide(arrays[_BELOW], float(arrays[_INDEX]))
+    for name in ("decoder", "latents", *((_BELOW,) if below else ())):
         if arrays[name].dtype.kind != "f":
             raise CheckpointError(f"{source}: {name} has type {arrays[name].dtype}, not float")
         if not np.isfinite(arrays[name]).all():
@@ -206,7 +287,8 @@ def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
     except (SettingsError, ValueError, TypeError) as error:
         raise CheckpointError(f"{source}: {name}: {error}") from error
     try:
-        return Parameters(spec, layout, arrays["decoder"], arrays["latents"])
+        decoder, latents = arrays["decoder"], arrays["latents"]
+        return Parameters(spec, layout, decoder, latents, transmitted=below)
     except SettingsError as error:
         raise CheckpointError(f"{source}: {error}") from error
 

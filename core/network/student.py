@@ -16,6 +16,8 @@ from verdigris.core.network.spec import ACTIVATIONS
 if TYPE_CHECKING:
     import slangpy
 
+    from verdigris.core.base.array_types import FloatArray
+
 _STUDENT = Source("network/student")
 
 
@@ -45,6 +47,7 @@ class Student(DeviceMaterial):
         self.material = material
         self.level = level
         self._spec, self._layout = parameters.spec, parameters.layout
+        self.index_below = parameters.index_below
         self.live = parameters.live
         self._decoder: slangpy.Buffer
         self._texels: slangpy.Buffer
@@ -54,7 +57,7 @@ class Student(DeviceMaterial):
 
     def update(self, parameters: Parameters) -> None:
         """Uploads other parameters of the same shape, without compilation."""
-        decoder = parameters.decoder.astype(np.float32)
+        decoder = _joined(parameters)
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.device.new_buffer(decoder)
         self._quads = None
@@ -77,7 +80,7 @@ class Student(DeviceMaterial):
     def in_numpy(self) -> tuple[Parameters, int] | None:
         """Parameters of the material and the level that is drawn, read from the device; None while
         a trainer changes them, and between levels."""
-        if self._is_shared or self.level % 1:
+        if self._is_shared or self.level % 1 or self.index_below:
             return None
         if not self._read:
             decoder, latents = (
@@ -94,6 +97,7 @@ class Student(DeviceMaterial):
                 {
                     "ACTIVATION": ACTIVATIONS[self._spec.activation],
                     "DECODER_CONSTANTS": str(int(has_constants)),
+                    **({"TRANSMITS": "1"} if self.index_below else {}),
                 },
                 (constants_module("network_constants", self._spec.slang_constants()),),
             )
@@ -115,7 +119,16 @@ class Student(DeviceMaterial):
                 "level": self.level,
                 "texelQuads": self._texel_quads,
                 "live": self.live_uniform,
+                **({"indexBelow": self.index_below} if self.index_below else {}),
             },
             "gDecoder": self._decoder,
             "gTexels": self._texels,
         }
+
+
+def _joined(parameters: Parameters) -> FloatArray:
+    """The decoders of all sides, each padded to groups of four numbers if there are two."""
+    decoders = [side.decoder.astype(np.float32) for side in parameters.sides]
+    if len(decoders) == 1:
+        return decoders[0]
+    return np.concatenate([np.pad(each, (0, -each.size % 4)) for each in decoders])

@@ -79,6 +79,8 @@ class DrawnSamples:
     seed: int = 0
     settings: DrawSettings = field(default_factory=DrawSettings)
     importance: NDArray[Any] | None = None
+    index_below: float = 0.0
+    """With an index, half of the samples have light from below, for a transmitted side."""
 
     def __post_init__(self) -> None:
         if len(self.materials) != self.layout.materials:
@@ -118,7 +120,9 @@ class DrawnSamples:
 
     @property
     def pairs(self) -> int:
-        return self.settings.pairs
+        """With light from below, it has half of the pairs."""
+        pairs = self.settings.pairs
+        return pairs + pairs % 2 if self.index_below else pairs
 
     @property
     def repeats(self) -> int:
@@ -218,7 +222,8 @@ class DrawnSamples:
             "steps": steps,
             "batch": batch,
             "material": material,
-            "pairs": settings.pairs,
+            "pairs": self.pairs,
+            "indexBelow": self.index_below,
             "width": self.layout.width,
             "height": self.layout.height,
             "levels": self.layout.levels,

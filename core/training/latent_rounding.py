@@ -37,6 +37,8 @@ from verdigris.core.settings.schedule import Rounding
 
 # The first channel of a block's first end, which is a byte, also stores the block's kind.
 _KIND_UNIT = 256
+# Prefixes in the state of a trainer of what belongs to the decoder of each side.
+SIDES = ("decoder", "transmitted")
 # Columns of a block: first end; ways of line and free channel; two scales; two largest indices.
 _ENDS_OF_COLUMNS = (QUAD, 3 * QUAD, 3 * QUAD + 2)
 
@@ -259,14 +261,15 @@ def rotate_latents(
     spec, rotated = parameters.spec, parameters.copy()
     rotated.latents[:] = parameters.latents @ axes
     channels = spec.latent_channels
-    for matrix in (rotated.frames(), rotated.weights(spec.layers[0])):
-        matrix[:, :channels] = matrix[:, :channels] @ axes
-    # moments of the decoder are in bases that turn with its inputs
-    bases = state["decoder_bases"].copy()
     shapes = (spec.frame_rows, spec.place_inputs), (spec.layers[0].outputs, spec.inputs)
-    _turn_bases(bases, axes, shapes, side)
-    squares = state["latents_v"] @ (axes * axes)
-    return rotated, {**state, "decoder_bases": bases, "latents_v": squares}
+    turned = {"latents_v": state["latents_v"] @ (axes * axes)}
+    for name, own in zip(SIDES, rotated.sides, strict=False):
+        for matrix in (own.frames(), own.weights(spec.layers[0])):
+            matrix[:, :channels] = matrix[:, :channels] @ axes
+        # moments of the decoder are in bases that turn with its inputs
+        bases = turned[f"{name}_bases"] = state[f"{name}_bases"].copy()
+        _turn_bases(bases, axes, shapes, side)
+    return rotated, {**state, **turned}
 
 
 def axes_inside_blocks(parameters: Parameters) -> FloatArray:

@@ -16,6 +16,7 @@ from verdigris.core.baking.measure.measure import once
 from verdigris.core.baking.state.checkpoint import live_facts
 from verdigris.core.base.text import version
 from verdigris.core.bundle.cost.source_bytes import source_bytes
+from verdigris.core.bundle.files.reference import make_reference
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
@@ -42,6 +43,8 @@ def make_contents(
     """The contents of a material's bundle. `is_first`: the bundle is still to be refined."""
     teacher, maps = run.teachers[material], run.maps[material]
     reference, bounds, arithmetic = judged(exported, teacher)
+    below = exported.parameters.index_below
+    transmitted = make_reference(exported.exact.sides[1], teacher, below) if below else None
     albedo = MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
     return Contents(
         name=run.names[material],
@@ -59,6 +62,7 @@ def make_contents(
         live=teacher.live_inputs,
         tiles=teacher.tiles,
         reference=reference,
+        transmitted_reference=transmitted,
         preview=figures.preview,
         emission=maps.emission,
         emission_format=maps.emission_format,

@@ -104,7 +104,7 @@ def measure_result(
 ) -> tuple[SampleMetrics, PictureMetrics]:
     """Errors on held-out samples and of the picture of a sphere."""
     footprint = texel_footprint(resolution)
-    held_out = draw_held_out(teacher, effort.samples, footprint=footprint)
+    held_out = draw_held_out(teacher, effort.samples, 0, footprint, student.index_below)
     return measure_student(student, held_out), measure_pictures(teacher, student, effort.sphere)
 
 

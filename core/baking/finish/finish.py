@@ -9,13 +9,13 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verdigris.core.baking.finish.contents import make_contents
 from verdigris.core.baking.finish.figures import Figures, figures_of, measure_result
-from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_heads
+from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_all_heads
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_of, lost_light
-from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoder
+from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoders
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE, noting_links
@@ -28,27 +28,26 @@ from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.progress import Closing, Event, Finished, Kept, Warning
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from verdigris.core.baking.finish.heads import WaitForHeads
+    from verdigris.core.baking.finish.store import Decoders
     from verdigris.core.baking.state.run import Run
 
 # Parts of the end, as Closing counts them.
 _PARTS = 5
 
 
-def finish(run: Run, decoder: NDArray[Any], heads: WaitForHeads | None = None) -> Iterator[Event]:
-    """Measures and writes every material with this rounded decoder. The last event is Finished.
+def finish(run: Run, decoders: Decoders, heads: WaitForHeads | None = None) -> Iterator[Event]:
+    """Measures and writes every material with these rounded decoders. The last event is Finished.
     `heads` waits for heads that a thread fits."""
     written: list[tuple[Figures, Mapping[str, str] | None]] = []
     paths = bundle_paths(run.options, run.teachers)
     effort = effort_of(run)
-    students = StoredStudents(run, decoder)
+    students = StoredStudents(run, decoders)
     # known before the work that takes time, because it decides on the shaders
     _, _, arithmetic = judged(students.of(0)[0], run.teachers[0])
     with compiling_ahead(students.trained.spec, arithmetic.advised):
         if heads is None:
-            students.head = fit_heads(students.trained.spec, students.each, effort)
+            students.heads = fit_all_heads(students, effort)
         yield from _closing(run, 1)
         for number, path in enumerate(paths):
             written.append((yield from _write(students, number, path, effort, heads=heads)))
@@ -75,8 +74,8 @@ def keep_first(run: Run) -> Iterator[Event]:
     run.clock.stopped_by = "request"
     paths, effort = bundle_paths(run.options, run.teachers), first_effort()
     blocks, run.blocks = run.blocks, None
-    students = StoredStudents(run, rounded_decoder(run))
-    students.head = fit_heads(students.trained.spec, students.each, effort)
+    students = StoredStudents(run, rounded_decoders(run))
+    students.heads = fit_all_heads(students, effort)
     yield from _closing(run, 1)
     for number, path in enumerate(paths):
         # warnings come with the result
@@ -104,7 +103,8 @@ def _write(
     yield from lost_light(teacher, student, name)
     # beside heads that a thread fits, another one makes the proxies, with a student of its own
     beside = student if heads is None else students.copy_of(exported)
-    fit = partial(proxies_of_student, exported.parameters, beside, effort.proxies)
+    above = exported.parameters.sides[0]
+    fit = partial(proxies_of_student, above, beside, effort.proxies)
     with ThreadPoolExecutor(1, "proxies") as thread:
         proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result
         measured = measure_result(teacher, student, resolution, effort)
@@ -113,7 +113,7 @@ def _write(
         yield from _closing(run, 3)
         proxies = proxies_of()
     if heads is not None:
-        exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
+        exported = replace(exported, parameters=exported.parameters.with_heads(*heads()))
     contents = make_contents(run, material, exported, figures, proxies, is_first)
     yield from coarse_halves(contents, name)
     unlit = run.maps[material].unlit

@@ -27,6 +27,7 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.network.student import Student
 
 if TYPE_CHECKING:
+    from verdigris.core.baking.finish.store import StoredStudents
     from verdigris.core.baking.state.run import Run
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from verdigris.core.network.spec import NetworkSpec
     from verdigris.core.pictures.gbuffer import GBuffer
 
+    # Those of each side.
+    Heads = tuple[FloatArray, ...]
     # Gives the heads once a thread has fitted them.
-    WaitForHeads = Callable[[], FloatArray]
+    WaitForHeads = Callable[[], Heads]
     # The numbers of every material, one after the other on the device.
     Materials = Callable[[], Iterator[tuple[Parameters, Student]]]
 
@@ -105,9 +108,12 @@ def fitting_heads(run: Run) -> Iterator[WaitForHeads | None]:
     teacher, effort = run.teachers[0], effort_of(run)
     trained = replace(run.learner.filled_parameters().of_material(0), live=teacher.live)
 
-    def fit() -> FloatArray:
-        student = Student(trained, teacher.device)
-        return fit_heads(trained.spec, lambda: iter([(trained, student)]), effort)
+    def fit() -> Heads:
+        return tuple(fit_one(side) for side in trained.sides)
+
+    def fit_one(side: Parameters) -> FloatArray:
+        student = Student(side, teacher.device)
+        return fit_heads(side.spec, lambda: iter([(side, student)]), effort)
 
     with ThreadPoolExecutor(1, "heads") as thread:
         yield thread.submit(copy_context().run, fit).result
@@ -115,6 +121,13 @@ def fitting_heads(run: Run) -> Iterator[WaitForHeads | None]:
 
 def fits_heads_beside(run: Run) -> bool:
     return len(run.teachers) == 1 and not run.teachers[0].device.is_software
+
+
+def fit_all_heads(students: StoredStudents, effort: FinishEffort) -> Heads:
+    """The heads of each side."""
+    spec = students.trained.spec
+    sides = students.each, students.each_below
+    return tuple(fit_heads(spec, each, effort) for each in sides[: len(students.trained.sides)])
 
 
 @profiled("fit heads")

@@ -18,7 +18,7 @@ from verdigris.core.bundle.files.stored_textures import (
     export_with,
     store_latents,
 )
-from verdigris.core.bundle.half_floats import judge, order_units, round_gptq
+from verdigris.core.bundle.half_floats import judge, order_units, round_sides
 from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.schedule import Quantisation
+
+    Decoders = tuple[NDArray[Any], ...]
+    Heads = tuple[NDArray[Any], ...]
 
 # Another device, or another driver, may be off by this much more than this one.
 MARGIN, _LEAST_MARGIN = 1.1, 1e-4
@@ -51,13 +54,13 @@ def measure_before_rounding(run: Run) -> None:
     run.rounding = {"format": run.settings.latent_format, "log_mae_before": before}
 
 
-def report_rounding(run: Run) -> Generator[Event, None, NDArray[Any]]:
+def report_rounding(run: Run) -> Generator[Event, None, Decoders]:
     """Notes the error of the stored numbers at the end, and warns if it is much larger. Returns the
-    rounded decoder."""
+    rounded decoder of each side."""
     trained = run.learner.filled_parameters()
     quantisation = run.settings.training().quantisation
     if quantisation is None:
-        return round_gptq(trained)
+        return round_sides(trained).decoders
     if not run.rounding:
         # the bake ended before the phase began
         measure_before_rounding(run)
@@ -72,15 +75,16 @@ def report_rounding(run: Run) -> Generator[Event, None, NDArray[Any]]:
                 f"by {100 * (after / before - 1):.0f}%, from {before:.4f} to {after:.4f}: use "
                 f"latent_format={_LARGER[run.settings.latent_format]}, at a larger size"
             )
-    return stored.decoder
+    return stored.decoders
 
 
-def rounded_decoder(run: Run) -> NDArray[Any]:
-    """The rounded decoder at this moment, without measurements. Keeps the blocks of latents."""
+def rounded_decoders(run: Run) -> Decoders:
+    """The rounded decoder of each side at this moment, without measurements. Keeps the blocks of
+    latents."""
     trained, quantisation = run.learner.filled_parameters(), run.settings.training().quantisation
     if quantisation is None:
-        return round_gptq(trained)
-    return _store(run, trained, quantisation).decoder
+        return round_sides(trained).decoders
+    return _store(run, trained, quantisation).decoders
 
 
 @profiled("store latents")
@@ -92,8 +96,7 @@ def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Paramet
         return as_stored(trained, quantisation, ranges)
     ranges = ranges or fit_ranges(trained)
     weights = replace(trained, latents=squares)
-    stored = trained.copy()
-    stored.decoder[:] = round_gptq(trained)
+    stored = round_sides(trained.copy())
     run.blocks = []
     for material, known in enumerate(ranges):
         own, weight = trained.of_material(material), weights.of_material(material)
@@ -120,12 +123,12 @@ def _errors(run: Run, parameters: Parameters) -> list[float]:
 class StoredStudents:
     """Each material's stored numbers, one at a time on the device."""
 
-    def __init__(self, run: Run, decoder: NDArray[Any]) -> None:
-        """All materials share this rounded decoder."""
+    def __init__(self, run: Run, decoders: Decoders) -> None:
+        """All materials share these rounded decoders."""
         self.run = run
         trained = run.learner.filled_parameters()
-        self.trained = order_units(replace(trained, decoder=decoder))
-        self.head: NDArray[Any] | None = None
+        self.trained = order_units(trained.with_decoders(*decoders))
+        self.heads: Heads | None = None
         self._student: Student | None = None
         self._last: tuple[int, Exported] | None = None
 
@@ -143,7 +146,7 @@ class StoredStudents:
                 self._student.live = parameters.live
         assert self._student is not None
         exported = self._last[1]
-        stored = replace(exported.parameters, head=self.head)
+        stored = exported.parameters.with_heads(*self.heads or ())
         return replace(exported, parameters=stored), self._student
 
     def copy_of(self, exported: Exported) -> Student:
@@ -155,6 +158,12 @@ class StoredStudents:
         for material in range(len(self.run.teachers)):
             exported, student = self.of(material)
             yield exported.parameters, student
+
+    def each_below(self) -> Iterator[tuple[Parameters, Student]]:
+        """Those of the transmitted side, as students of one side."""
+        for parameters, _ in self.each():
+            below = parameters.sides[1]
+            yield below, Student(below, self.run.teachers[0].device)
 
 
 @profiled("store latents: export")
@@ -172,7 +181,7 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
 def judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
     """Values to check decoders against, how far decoders may be from them, and the arithmetic that
     is advised."""
-    exact = exported.exact
+    exact = exported.exact.sides[0]
     reference = make_reference(exact, teacher)
     assert reference.teacher is not None
     found = log_mae(reference.exported, reference.teacher)

@@ -19,6 +19,7 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.latents.texels import footprint_width
+from verdigris.core.network.sides import passed
 from verdigris.core.pictures.compare.metrics import (
     PictureMetrics,
     SampleMetrics,
@@ -90,15 +91,22 @@ def texel_footprint(size: int) -> Footprint:
 
 @profiled("draw held-out samples")
 def draw_held_out(
-    teacher: DeviceMaterial, count: int = SAMPLES, seed: int = 0, footprint: Footprint = POINT
+    teacher: DeviceMaterial,
+    count: int = SAMPLES,
+    seed: int = 0,
+    footprint: Footprint = POINT,
+    index_below: float = 0.0,
 ) -> HeldOut:
-    """Places and directions are uniform, with cosines above LEAST_COSINE."""
+    """Places and directions are uniform, with cosines above LEAST_COSINE. With an index, every
+    second light is below, with a mirrored direction that is uniform."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
     wi, wo = random_directions(random, count), random_directions(random, count)
     live = None
     if teacher.live:
         live = random.random((count, len(teacher.live)), np.float32)
+    if index_below:
+        wi[::2] = passed(wi[::2].T, wo[::2].T, index_below).T
     return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, None, footprint, live), live)
 
 

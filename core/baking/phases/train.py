@@ -58,7 +58,9 @@ def choose_start(run: Run) -> Iterator[Event]:
         yield from run.preview()
         if choice.number < settings.starts and has_ended:
             seed = settings.seed + _SEED_STEP * choice.number
-            learner.trainer.restart(fresh_parameters(learner.stage, run.teachers, seed))
+            index = learner.source.index_below
+            fresh = fresh_parameters(learner.stage, run.teachers, seed, index)
+            learner.trainer.restart(fresh)
             if run.control.stop_requested:
                 yield from save_checkpoint(run)
     if choice.best is not None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # inside.
 _SMALL_PLACES = 4
 _BEST = "best_"
+# Names of the decoders of both sides.
+_DECODERS = "decoder", "transmitted_decoder"
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ class StartChoice:
         if self.best is None:
             return {}
         parameters = self.best.parameters
-        arrays = {"decoder": parameters.decoder, "latents": parameters.latents, **self.best.state}
+        arrays = {"latents": parameters.latents, **self.best.state}
+        arrays |= zip(_DECODERS, parameters.decoders, strict=False)
         return {f"{_BEST}{name}": array for name, array in arrays.items()}
 
     @classmethod
@@ -150,8 +153,8 @@ class StartChoice:
                 if name.startswith(_BEST)
             }
             try:
-                decoder, latents = named.pop("decoder"), named.pop("latents")
-                parameters = replace(like, decoder=decoder, latents=latents)
+                decoders = [named.pop(name) for name, _ in zip(_DECODERS, like.sides, strict=False)]
+                parameters = replace(like, latents=named.pop("latents")).with_decoders(*decoders)
             except (KeyError, SettingsError) as failure:
                 raise CheckpointError(f"the best start is damaged: {failure}") from None
             choice.best = BestStart(_number(facts, "best_loss"), parameters, named)

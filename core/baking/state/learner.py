@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.choices import Stage, encoded_levels
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.half_floats import round_gptq
+from verdigris.core.bundle.half_floats import round_sides
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.block_lines import compressed_copy
@@ -160,5 +160,4 @@ def as_stored(
             stored = compressed_copy(parameters, ranges, squares)
         else:
             stored = quantised_copy(parameters, ranges)
-    stored.decoder[:] = round_gptq(parameters)
-    return stored
+    return stored.with_decoders(*round_sides(parameters).decoders)

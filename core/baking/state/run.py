@@ -175,7 +175,8 @@ class Run:
         samples = _QUICK_SAMPLES_ON_SOFTWARE if is_software else _QUICK_SAMPLES
         footprint = texel_footprint(self.settings.resolution)
         self.held_out = [
-            draw_held_out(teacher, samples, footprint=footprint) for teacher in self.teachers
+            draw_held_out(teacher, samples, 0, footprint, self.learner.source.index_below)
+            for teacher in self.teachers
         ]
 
     def measure(self, parameters: Parameters | None = None) -> Metrics:

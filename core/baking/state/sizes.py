@@ -276,10 +276,21 @@ def with_fewer_latents(
         parameters.latents @ to_fewer,
         live=parameters.live,
     )
+    if parameters.transmitted:
+        below = replace(parameters.transmitted, decoder=np.zeros_like(fewer.decoder), head=None)
+        fewer.transmitted = below
     turn = axes_inside_blocks(fewer)
     fewer.latents[:] = fewer.latents @ turn
     to_more = turn.T @ to_more
-    before = parameters.spec
+    for own, side in zip(parameters.sides, fewer.sides, strict=True):
+        _reduce_decoder(own, side, to_more)
+    return fewer, squares @ (to_more.T * to_more.T)
+
+
+def _reduce_decoder(parameters: Parameters, fewer: Parameters, to_more: FloatArray) -> None:
+    """Writes the decoder of one side for fewer latent channels."""
+    before, spec = parameters.spec, fewer.spec
+    channels = spec.latent_channels
     for layer, old in zip(spec.layers, before.layers, strict=True):
         fewer.weights(layer)[:] = parameters.weights(old)[:, -layer.inputs :]
         fewer.bias(layer)[:] = parameters.bias(old)
@@ -288,4 +299,3 @@ def with_fewer_latents(
     old_first, first = parameters.weights(before.layers[0]), fewer.weights(spec.layers[0])
     for own, new in ((parameters.frames(), fewer.frames()), (old_first, first)):
         new[:, :channels] = own[:, : before.latent_channels] @ to_more.T
-    return fewer, squares @ (to_more.T * to_more.T)

@@ -38,9 +38,17 @@ def choose_trainer(device: Device) -> str:
     return "numpy" if device.is_software else "tensor"
 
 
-def fresh_parameters(stage: Stage, teachers: Sequence[Teacher], seed: int) -> Parameters:
+def index_of_students(teachers: Sequence[Teacher], kind: str) -> float:
+    """The index of the transmitted side of a decoder that these teachers share; 0 without such a
+    side. Opaque ones among them are dark there. The tensor trainer does not learn this side yet."""
+    return max(teacher.index_below for teacher in teachers) if kind == "numpy" else 0.0
+
+
+def fresh_parameters(
+    stage: Stage, teachers: Sequence[Teacher], seed: int, index_below: float = 0.0
+) -> Parameters:
     """The numbers of one start. Live inputs have the first material's values by default."""
-    fresh = initialise(stage.settings.spec, stage.layout(len(teachers)), seed)
+    fresh = initialise(stage.settings.spec, stage.layout(len(teachers)), seed, index_below)
     return replace(fresh, live=teachers[0].live)
 
 
@@ -57,8 +65,16 @@ def open_trainer(
     samples that it draws. `training` replaces the settings of the stage."""
     settings, device = stage.settings, teachers[0].device
     if parameters is None:
-        parameters = fresh_parameters(stage, teachers, settings.seed)
-    source = DrawnSamples(teachers, parameters.layout, settings.seed, settings.draw, importance)
+        index = index_of_students(teachers, kind)
+        parameters = fresh_parameters(stage, teachers, settings.seed, index)
+    source = DrawnSamples(
+        teachers,
+        parameters.layout,
+        settings.seed,
+        settings.draw,
+        importance,
+        parameters.index_below,
+    )
     return make_trainer(kind, parameters, source, training or stage.training(), device), source
 
 

@@ -29,6 +29,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     MapFacts,
     ProxyFacts,
     Tensor,
+    TransmittedFacts,
     named_runtime,
     parse_bounds,
     parse_constants,
@@ -39,6 +40,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_record,
     parse_runtime,
     parse_tensors,
+    parse_transmitted,
 )
 from verdigris.core.material.domain import Tiles, parse_tiles
 from verdigris.core.material.live_inputs.live_input import LiveInput, live_json, parse_live
@@ -49,7 +51,7 @@ FORMAT = "verdigris.material"
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 TEXTURES_FORMAT = "verdigris.textures"
-MAJOR, MINOR = 4, 7
+MAJOR, MINOR = 4, 8
 VERSION = f"{MAJOR}.{MINOR}"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
@@ -84,6 +86,8 @@ class Manifest:
     """Largest allowed differences from the reference."""
     constants: FileRecord | None = None
     """The weights as shaders read them from constants; bundles before 4.3 have none."""
+    transmitted: TransmittedFacts | None = None
+    """The decoder for light from below, if the surface transmits."""
     arithmetic: Arithmetic | None = None
     """The advised arithmetic, if known."""
     emission: MapFacts | None = None
@@ -130,6 +134,7 @@ class Manifest:
             "latents": self.latents.record,
             **{name: facts.record for name, facts in maps.items() if facts},
             "reference": self.reference,
+            **(self.transmitted.records if self.transmitted else {}),
             **({"preview": self.preview} if self.preview else {}),
             **named_runtime(self.runtime),
         }
@@ -174,6 +179,8 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
         if facts:
             document[name] = facts.as_json()
     document["reference"] = {**manifest.reference.as_json(), "count": manifest.reference_count}
+    if manifest.transmitted:
+        document["transmission"] = manifest.transmitted.as_json()
     if manifest.preview:
         document["preview"] = manifest.preview.as_json()
     if manifest.runtime:
@@ -212,6 +219,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         reference_count=parse_count(reference),
         has_older_lobes=has_older_lobes(fields),
         bounds=bounds,
+        transmitted=parse_transmitted(fields),
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission"),
         opacity=parse_map(fields, "opacity"),

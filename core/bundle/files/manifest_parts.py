@@ -94,6 +94,28 @@ class Tensor:
 
 
 @dataclass(frozen=True)
+class TransmittedFacts:
+    """The decoder for light from below: files like those of the bundle's own decoder."""
+
+    index: float
+    """The index of the medium below; 1 for a thin wall."""
+    weights: FileRecord
+    """Tensors at the places of weights.tensors."""
+    constants: FileRecord
+    reference: FileRecord
+    """With mirrored directions of light, and as many rows as the other reference."""
+
+    @property
+    def records(self) -> dict[str, FileRecord]:
+        names = "weights", "constants", "reference"
+        return {f"transmission.{name}": getattr(self, name) for name in names}
+
+    def as_json(self) -> dict[str, Any]:
+        files = {name.partition(".")[2]: each.as_json() for name, each in self.records.items()}
+        return {"index": self.index, **files}
+
+
+@dataclass(frozen=True)
 class MapFacts:
     """A texture: the emission map or the opacity map, and the base of the others."""
 
@@ -204,6 +226,21 @@ def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
 def parse_constants(fields: Fields, most: int) -> FileRecord | None:
     """constants.bin, which bundles before 4.3 do not have."""
     return parse_record(fields.table("constants"), most) if "constants" in fields else None
+
+
+def parse_transmitted(fields: Fields) -> TransmittedFacts | None:
+    """The decoder for light from below, which bundles before 4.8 and opaque ones do not have."""
+    if "transmission" not in fields:
+        return None
+    table = fields.table("transmission")
+    index = table.number("index")
+    table.require(0.05 <= index <= 20, "index", "it must be from 0.05 to 20")
+    return TransmittedFacts(
+        index,
+        parse_record(table.table("weights"), LARGEST_WEIGHTS),
+        parse_record(table.table("constants"), 2 * LARGEST_WEIGHTS),
+        parse_record(table.table("reference"), LARGEST_REFERENCE),
+    )
 
 
 def require_twice(constants: FileRecord | None, weights: FileRecord, file: str) -> None:

@@ -40,12 +40,13 @@ from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture, emission_of_blocks
 from verdigris.core.bundle.files.weights import (
     FILE_ALIGNMENT,
+    StoredNumbers,
     check_tensors,
     constant_floats,
     unpack_weights,
 )
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import Parameters, TransmittedSide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,15 +109,38 @@ class Bundle:
         """The stored latents."""
         return read_latents(self.folder, self.manifest.latents)
 
+    @property
+    def transmitted(self) -> Bundle | None:
+        """The decoder for light from below, as a bundle of its own with mirrored directions; None
+        if the surface is opaque."""
+        facts = self.manifest.transmitted
+        if facts is None:
+            return None
+        files = {name: getattr(facts, name) for name in ("weights", "constants", "reference")}
+        return replace(self, manifest=replace(self.manifest, transmitted=None, **files))
+
     def parameters(self) -> Parameters:
         """The values of the stored numbers, in single floats."""
         manifest = self.manifest
-        file = str(self.folder / manifest.weights.file)
-        stored = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
-        latents = self.latents().values()
+        transmitted = None
+        if (below := self.transmitted) and manifest.transmitted:
+            numbers = below._numbers()
+            transmitted = TransmittedSide(numbers.decoder, manifest.transmitted.index, numbers.head)
+        stored, latents = self._numbers(), self.latents().values()
         return Parameters(
-            manifest.spec, self.layout, stored.decoder, latents, stored.head, manifest.live_defaults
+            manifest.spec,
+            self.layout,
+            stored.decoder,
+            latents,
+            stored.head,
+            manifest.live_defaults,
+            transmitted,
         )
+
+    def _numbers(self) -> StoredNumbers:
+        manifest = self.manifest
+        file = str(self.folder / manifest.weights.file)
+        return unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
 
     def exact_parameters(self) -> Parameters:
         """The same for a decoder in double precision."""
@@ -162,6 +186,8 @@ class Bundle:
         if manifest.constants:
             wanted = constant_floats(self.spec, manifest.tensors, self.weights_bytes())
             check_constants(self.folder, manifest.constants, wanted)
+        if self.transmitted:
+            self.transmitted.check_constants()
 
 
 def open_bundle(path: Path) -> Bundle:
@@ -176,6 +202,13 @@ def open_bundle(path: Path) -> Bundle:
             f"{file}: weights.bytes is {size}: it must be a multiple of {FILE_ALIGNMENT}"
         )
     require_twice(manifest.constants, manifest.weights, file)
+    if below := manifest.transmitted:
+        require_twice(below.constants, below.weights, file)
+        if below.weights.bytes != size:
+            raise BundleError(
+                f"{file}: transmission.weights.bytes is {below.weights.bytes}: it must be {size}, "
+                "like weights.bytes"
+            )
     check_tensors(manifest.spec, manifest.tensors, size, file)
     for record in manifest.records:
         check_length(folder, record)

@@ -17,6 +17,7 @@ from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.proxies.proxy_texture import trilinear
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
+from verdigris.core.network.sides import passed
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import FloatArray
@@ -208,8 +209,11 @@ def _unit(vectors: NDArray[np.float64]) -> Floats:
 
 
 @profiled("make reference rows")
-def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:
-    """The responses of stored numbers and of their graph."""
+def make_reference(
+    parameters: Parameters, teacher: DeviceMaterial | None = None, index_below: float = 0.0
+) -> Reference:
+    """The responses of stored numbers of one side and of their graph. `index_below`: they are those
+    of the transmitted side, whose directions of light are mirrored."""
     points = choose_points(parameters.layout, parameters.spec.live_inputs)
     places = points.uv, points.lod, points.wi, points.wo, points.live
     return Reference(
@@ -220,7 +224,9 @@ def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None
         exported=exported_response(parameters, points),
         sampler=None if parameters.head is None else make_sampler_rows(parameters, *places),
         live=points.live,
-        teacher=teacher_response(teacher, points, parameters.layout) if teacher else None,
+        teacher=teacher_response(teacher, points, parameters.layout, index_below)
+        if teacher
+        else None,
     )
 
 
@@ -231,9 +237,11 @@ def exported_response(parameters: Parameters, points: Points) -> Floats:
     return np.asarray(found, np.float32)
 
 
-def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
+def teacher_response(
+    teacher: DeviceMaterial, points: Points, layout: LatentLayout, index_below: float = 0.0
+) -> Floats:
     """The graph's response, averaged over a square that is 2^lod finest texels wide, counted along
-    the longer side of the texture."""
+    the longer side of the texture. With an index, directions of light are mirrored ones."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
@@ -242,13 +250,16 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
     lod = np.clip(points.lod, 0, layout.levels)
     result = np.zeros((len(points), 3), np.float32)
     above = (points.wi[:, 2] > 0) & (points.wo[:, 2] > 0)
+    wi = points.wi
+    if index_below:
+        wi = passed(points.wi.T, points.wo.T, index_below).T
     for each in np.unique(lod):
         chosen = above & (lod == each)
         if chosen.any():
             footprint = Footprint(min(1.0, 2.0 ** float(each) / side), _PLACES)
             live = None if points.live is None else points.live[chosen]
             result[chosen] = teacher.response(
-                uv[chosen], points.wi[chosen], points.wo[chosen], None, footprint, live
+                uv[chosen], wi[chosen], points.wo[chosen], None, footprint, live
             )
     return result
 

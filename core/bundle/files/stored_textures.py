@@ -126,8 +126,8 @@ def export_numbers(
 def export_with(parameters: Parameters, latents: LatentTexture, material: int = 0) -> Exported:
     """The same for a material whose latents are stored already."""
     own = parameters.of_material(material)
-    decoder = round_decoder(parameters.decoder)
-    rounded = replace(own, decoder=decoder, latents=latents.values())
+    rounded = own.with_decoders(*map(round_decoder, parameters.decoders))
+    rounded = replace(rounded, latents=latents.values())
     return Exported(rounded, latents)
 
 

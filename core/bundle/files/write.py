@@ -16,8 +16,10 @@ from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import (
     RUNTIME_FOLDER,
     Bounds,
+    FileRecord,
     LatentFacts,
     MapFacts,
+    TransmittedFacts,
     proxy_facts,
 )
 from verdigris.core.bundle.files.read import record_of
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 LATENTS_FILE = "latents.ktx2"
 CONSTANTS_FILE = "constants.bin"
+TRANSMITTED_FILE = "transmitted.bin"
+TRANSMITTED_CONSTANTS_FILE = "transmitted_constants.bin"
+TRANSMITTED_REFERENCE_FILE = "transmitted_reference.json"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"
 PROXIES_FILE = "proxies.ktx2"
@@ -76,6 +81,8 @@ class Contents:
     """UDIM tiles, if the unit square is their atlas."""
     reference: Reference | None = None
     """By default it is made from the exported numbers, without a teacher."""
+    transmitted_reference: Reference | None = None
+    """The same for light from below."""
     preview: bytes | None = None
     """A PNG."""
     emission: Sequence[NDArray[Any]] | None = None
@@ -111,11 +118,12 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         height, width = contents.emission[0].shape[:2]
         contents = replace(contents, emission=emission_of_blocks(blocks, width, height))
     reference = with_textures(
-        contents.reference or make_reference(exported.exact),
+        contents.reference or make_reference(exported.exact.sides[0]),
         Textures(contents.proxies, contents.emission, contents.opacity),
     )
     weights, tensors = pack_weights(exported.parameters)
     latents = exported.latents
+    below = exported.parameters.transmitted
     files = {
         WEIGHTS_FILE: weights,
         CONSTANTS_FILE: constant_floats(spec, tensors, weights),
@@ -123,6 +131,14 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         REFERENCE_FILE: encode_reference(reference),
         **{f"{RUNTIME_FOLDER}{name}": data for name, data in contents.runtime.items()},
     }
+    if below:
+        rows = contents.transmitted_reference or make_reference(exported.exact.sides[1])
+        packed, _ = pack_weights(exported.parameters.sides[1])
+        files |= {
+            TRANSMITTED_FILE: packed,
+            TRANSMITTED_CONSTANTS_FILE: constant_floats(spec, tensors, packed),
+            TRANSMITTED_REFERENCE_FILE: encode_reference(rows),
+        }
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
     maps = _add_maps(files, contents, blocks, writer)
@@ -147,6 +163,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         reference=records[REFERENCE_FILE],
         reference_count=len(reference),
         bounds=contents.bounds,
+        transmitted=_transmitted_facts(below.index, records) if below else None,
         arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
@@ -162,6 +179,11 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     # never write a bundle that cannot be read back
     parse_manifest(files[MANIFEST_FILE], MANIFEST_FILE)
     return files
+
+
+def _transmitted_facts(index: float, records: Mapping[str, FileRecord]) -> TransmittedFacts:
+    files = TRANSMITTED_FILE, TRANSMITTED_CONSTANTS_FILE, TRANSMITTED_REFERENCE_FILE
+    return TransmittedFacts(index, *(records[name] for name in files))
 
 
 def _add_maps(
@@ -184,13 +206,14 @@ def _add_maps(
 
 def _cost(parameters: Parameters, files: Mapping[str, bytes]) -> dict[str, int]:
     """Bytes that an engine loads, and operations of one evaluation."""
+    loaded = [name for name in (WEIGHTS_FILE, TRANSMITTED_FILE) if name in files]
     maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
     proxies = {"proxies_bytes": len(files[PROXIES_FILE])} if PROXIES_FILE in files else {}
     return {
         "weights_bytes": len(files[WEIGHTS_FILE]),
         "latents_bytes": len(files[LATENTS_FILE]),
         "maps_bytes": sum(len(files[name]) for name in maps),
-        "loaded_bytes": sum(len(files[name]) for name in (WEIGHTS_FILE, LATENTS_FILE, *maps)),
+        "loaded_bytes": sum(len(files[name]) for name in (*loaded, LATENTS_FILE, *maps)),
         **proxies,
         "multiply_adds": parameters.spec.multiply_adds,
         "activations": parameters.spec.hidden_layers * parameters.spec.hidden_width,

@@ -182,8 +182,10 @@ def teacher_rows(
     reference: Reference,
     bounds: Bounds,
     teacher: DeviceMaterial | None = None,
+    index_below: float = 0.0,
 ) -> list[Row]:
-    """Compares the reference with the responses of the source's graph, as stored and as now."""
+    """Compares the reference with the responses of the source's graph, as stored and as now. With
+    an index, it is the reference of the transmitted side."""
     stored, count = reference.teacher, reference.exported.size
     rows: list[Row] = []
     limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
@@ -191,7 +193,7 @@ def teacher_rows(
         found = log_mae(reference.exported, stored)
         rows.append(Row("reference against the graph", count, "mean log", found, limit))
     if teacher is not None:
-        live = teacher_response(teacher, reference, layout)
+        live = teacher_response(teacher, reference, layout, index_below)
         if stored is not None:
             what = "the graph now against then"
             rows.append(Row(what, count, "mean log", log_mae(live, stored), SAME_SOURCE))

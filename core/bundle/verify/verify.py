@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,13 +95,15 @@ def verify(
     the stored responses of the graph, and `teacher` if given. `notes` list what is not checked."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
-    parameters = bundle.parameters()
+    parameters, *below = bundle.parameters().sides
     bundle.check_constants()
     rows = decoder_rows([("numpy", parameters_decoder(parameters)), *decoders], reference, bounds)
     rows += sampler_rows([*numpy_sampler(parameters), *samplers], reference, bounds)
     if not bundle.manifest.has_sampler:
         notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
+    for side in below:
+        rows += transmitted_rows(bundle, side, teacher)
     textures = bundle.textures()
     rows += texture_rows(reference, textures)
     if textures.proxies:
@@ -110,6 +112,21 @@ def verify(
         rows += map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
     return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
+
+
+def transmitted_rows(
+    bundle: Bundle, parameters: Parameters, teacher: DeviceMaterial | None = None
+) -> list[Row]:
+    """Checks the decoder for light from below on its own reference."""
+    facts, below = bundle.manifest.transmitted, bundle.transmitted
+    assert facts is not None and below is not None
+    reference, bounds = below.reference(), bundle.manifest.bounds
+    rows = decoder_rows([("numpy", parameters_decoder(parameters))], reference, bounds)
+    rows += sampler_rows(numpy_sampler(parameters), reference, bounds)
+    rows += teacher_rows(
+        bundle.layout, reference, replace(bounds, teacher_log_mae=None), teacher, facts.index
+    )
+    return [replace(row, what=f"transmitted: {row.what}") for row in rows]
 
 
 def teacher_notes(graph: str, reference: Reference, bounds: Bounds) -> list[str]:

@@ -59,6 +59,8 @@ class Teacher(DeviceMaterial):
             document, self.material, mesh, self.live_inputs, has_atlas
         )
         self.tiles = self.generated.tiles
+        if self.generated.transmission:
+            self.index_below = self.generated.transmission.index
         self.lanes_per_sample = self.generated.lanes_per_sample
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)

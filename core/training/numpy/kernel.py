@@ -150,6 +150,10 @@ class Kernel(ForwardPass):
         for g_latent in self._by_pair(self._g_inputs[:channels]).swapaxes(0, 1):
             self._g_latent += g_latent
 
+    def add_latent_gradient(self, other: Kernel) -> None:
+        """Adds the gradient by latents of the other side, which has the same points."""
+        self._g_latent += other._g_latent
+
     def scatter(self, batch: PreparedBatch, places: IndexArray, out: FloatArray) -> None:
         """Sums gradients by latents to `out` [channels, texels]; `places` has the column of each
         corner."""

@@ -30,6 +30,7 @@ from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.settings.schedule import HARD, TrainingSettings
 from verdigris.core.training.latent_rounding import (
+    SIDES,
     LatentBlocks,
     LatentGrid,
     move_to_blocks,
@@ -69,8 +70,8 @@ _JUDGED_BLOCKS = 32
 class _Block:
     """The batches of _BLOCK_STEPS steps."""
 
-    def __init__(self, layout: LatentLayout, count: int, pairs: int) -> None:
-        self.preparation = BatchPreparation(layout, count, pairs, _BLOCK_STEPS)
+    def __init__(self, layout: LatentLayout, count: int, pairs: int, index_below: float) -> None:
+        self.preparation = BatchPreparation(layout, count, pairs, _BLOCK_STEPS, index_below)
         self.texels: list[BatchTexels] = []
         self.failure: RuntimeError | None = None
 
@@ -108,16 +109,19 @@ class NumpyTrainer:
             raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         spec, layout = parameters.spec, parameters.layout
         self._settings, self._source = settings, source
-        self._decoder = PackedDecoder(spec)
+        self._decoders = [PackedDecoder(spec) for _ in parameters.sides]
         self._grid: LatentGrid | None
         # ranges before rounding-aware training, by which kinds of blocks are chosen
         self._early_ranges: tuple[LatentRange, ...] | None
         self.restart(parameters)
-        self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
+        sides = len(self._decoders)
+        own = settings.batch // sides, source.pairs // sides
+        self._kernels = [Kernel(spec, layout, settings.loss, *own) for _ in self._decoders]
         # A batch touches at most four texels per point.
         most = min(4 * settings.batch // source.pairs, layout.texel_count)
         self._g_latents = np.empty((spec.latent_channels, most), np.float32)
-        self._blocks = [_Block(layout, settings.batch, source.pairs) for _ in range(2)]
+        known = layout, settings.batch, source.pairs, parameters.index_below
+        self._blocks = [_Block(*known) for _ in range(2)]
         self._finder = TexelFinder(layout)
         self._drawing = ThreadPoolExecutor(1, thread_name_prefix="draw")
         self._core_reservation = CoreReservation(device_threads)
@@ -179,28 +183,35 @@ class NumpyTrainer:
 
     def _do_step(self, batch: PreparedBatch, texels: BatchTexels) -> float | None:
         """The loss of the step; None if it was skipped."""
-        kernel, step = self._kernel, self._step
+        kernels, step = self._kernels, self._step
         self._rotate_if_due(step)
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
         self._move_to_blocks(step)
-        kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
-        kernel.light_share = self._settings.light_share(step)
+        for number, (kernel, decoder) in enumerate(zip(kernels, self._decoders, strict=True)):
+            round_with = partial(grid.round, rounding=rounding) if grid and rounding else None
+            kernel.round_latents = round_with
+            kernel.light_share = self._settings.light_share(step)
+            part = batch.part(slice(number * kernel.count, (number + 1) * kernel.count))
+            with np.errstate(over="ignore", invalid="ignore"):
+                kernel.run(decoder, self._latents.values, part, 1 / self._settings.batch)
         self._step += 1
-        with np.errstate(over="ignore", invalid="ignore"):
-            kernel.run(self._decoder, self._latents.values, batch, 1 / self._settings.batch)
-        gradient = kernel.gradients.vector
-        # Every value that is not finite makes a gradient of the decoder not finite.
-        if not (np.isfinite(kernel.loss) and np.isfinite(gradient).all()):
+        loss = sum(kernel.loss for kernel in kernels)
+        gradients = [kernel.gradients.vector for kernel in kernels]
+        # Every value that is not finite makes a gradient of a decoder not finite.
+        if not (np.isfinite(loss) and all(np.isfinite(each).all() for each in gradients)):
             return None
 
         rows = texels.rows
         g_latents = self._g_latents[:, : len(rows)]
-        kernel.scatter(batch, texels.places, g_latents)
+        for kernel in kernels[1:]:
+            kernels[0].add_latent_gradient(kernel)
+        kernels[0].scatter(batch, texels.places, g_latents)
 
         schedule = self._settings.schedule
         factor = schedule.factor(step)
         decoder_rate = adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2)
-        self._adam.update(kernel.gradients, decoder_rate, step)
+        for adam, kernel in zip(self._adams, kernels, strict=True):
+            adam.update(kernel.gradients, decoder_rate, step)
         by_texel = np.ascontiguousarray(g_latents.T)
         latents = self._latents.values
         if grid and rounding:
@@ -210,7 +221,7 @@ class NumpyTrainer:
             moved = latents[rows]
             grid.limit(moved, rows)
             latents[rows] = moved
-        return kernel.loss
+        return loss
 
     def _grid_at(self, step: int) -> LatentGrid | None:
         """The grid of rounding-aware training, with the ranges of its first step."""
@@ -245,11 +256,12 @@ class NumpyTrainer:
     def live(self) -> LiveNetwork:
         """The network for pictures between two calls of step_many."""
         hard = partial(self._grid.round, rounding=HARD) if self._grid else None
-        return LiveNetwork(self._decoder, self._start.layout, self._latents.values, hard)
+        return LiveNetwork(self._decoders[0], self._start.layout, self._latents.values, hard)
 
     def parameters(self) -> Parameters:
         result = self._start.copy()
-        self._decoder.unpack(result)
+        for decoder, side in zip(self._decoders, result.sides, strict=True):
+            decoder.unpack(side)
         return result
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -261,12 +273,10 @@ class NumpyTrainer:
 
     def _arrays(self) -> dict[str, FloatArray]:
         """The arrays of a state, by name."""
-        return {
-            "decoder_m": self._adam.m,
-            "decoder_v": self._adam.v,
-            "decoder_bases": self._adam.bases,
-            "latents_v": self._latents.v,
-        }
+        arrays: dict[str, FloatArray] = {}
+        for name, adam in zip(SIDES, self._adams, strict=False):
+            arrays |= {f"{name}_m": adam.m, f"{name}_v": adam.v, f"{name}_bases": adam.bases}
+        return {**arrays, "latents_v": self._latents.v}
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
         spec, layout = self._start.spec, self._start.layout
@@ -280,17 +290,22 @@ class NumpyTrainer:
         for name, target in targets.items():
             target[:] = arrays[name]
         self._step = step
-        self._start.decoder[:] = parameters.decoder
         self._start.latents[:] = parameters.latents
-        self._decoder.pack(self._start)
+        for own, given in zip(self._start.sides, parameters.sides, strict=True):
+            own.decoder[:] = given.decoder
+        self._pack()
 
     def restart(self, parameters: Parameters) -> None:
         self._start = parameters.astype(np.float32)
-        self._decoder.pack(self._start)
-        self._adam = RotatedAdam(self._decoder)
+        self._pack()
+        self._adams = [RotatedAdam(decoder) for decoder in self._decoders]
         self._latents = LazyRmsProp(self._start.latents)
         self._step, self._grid = 0, None
         self._early_ranges = None
+
+    def _pack(self) -> None:
+        for decoder, side in zip(self._decoders, self._start.sides, strict=True):
+            decoder.pack(side)
 
     def close(self) -> None:
         self._drawing.shutdown()

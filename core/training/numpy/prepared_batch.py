@@ -13,6 +13,7 @@ import numpy as np
 from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.forward_pass import Places
 from verdigris.core.network.latents.texels import IndexArray, corners
+from verdigris.core.network.sides import mirrored
 from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, SampleArray
 
@@ -47,6 +48,15 @@ class PreparedBatch(NamedTuple):
     live: FloatArray
     """(3, points)"""
 
+    def part(self, samples: slice) -> PreparedBatch:
+        """A view of some of the pairs of each point, as a slice of samples."""
+        return self._replace(
+            directions=self.directions[..., samples],
+            cosine=self.cosine[samples],
+            response=self.response[:, samples],
+            weight=self.weight[samples],
+        )
+
     @property
     def places(self) -> Places:
         """What is evaluated."""
@@ -57,7 +67,16 @@ class BatchPreparation:
     """Memory for `batches` batches of `count` samples, with `pairs` consecutive samples per
     point."""
 
-    def __init__(self, layout: LatentLayout, count: int, pairs: int = 1, batches: int = 1) -> None:
+    def __init__(
+        self,
+        layout: LatentLayout,
+        count: int,
+        pairs: int = 1,
+        batches: int = 1,
+        index_below: float = 0.0,
+    ) -> None:
+        """With an index, half of the pairs have light from below: it is mirrored."""
+        self.index_below = index_below
         self.layout, self.pairs, self.points = layout, pairs, count // pairs
         self._columns = np.empty((_WORDS, batches, count), np.float32)
         self._indices: IndexArray = np.empty((batches, 4, self.points), np.int64)
@@ -78,6 +97,12 @@ class BatchPreparation:
         columns = self._columns[:, :batches]
         self._find_corners(columns[..., : self.points])
         wi, wo = columns[_WI : _WI + 3], columns[_WO : _WO + 3]
+        if self.index_below:
+            lower = np.s_[:, :, wi.shape[2] // 2 :]
+            wi[lower] = mirrored(wi[lower], wo[lower], self.index_below)
+            # no light to learn, and no direction that is ever evaluated
+            weight = columns[_WEIGHT, :, wi.shape[2] // 2 :]
+            weight[wi[lower][2] <= 0] = 0
         half = self._directions[0, :, :batches]
         np.add(wi, wo, out=half)
         length = np.sqrt(np.einsum("cbn,cbn->bn", half, half))

@@ -98,7 +98,9 @@ def test_the_manifest_says_what_was_baked_and_with_what(finished, source):
 def test_what_is_measured_are_the_numbers_in_the_files(finished, lamp):
     bundle = open_bundle(Path(finished.result))
     assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])
-    held_out = draw_held_out(lamp, final_samples(lamp.device), footprint=texel_footprint(16))
+    held_out = draw_held_out(
+        lamp, final_samples(lamp.device), 0, texel_footprint(16), lamp.index_below
+    )
     found = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
     again = measure_samples(np.asarray(found), held_out.response)
     for name, value in asdict(again).items():
@@ -113,7 +115,11 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
     bundle = open_bundle(Path(finished.result))
     result = verify(bundle, teacher=lamp)
     assert result.holds
-    assert [row.what for row in result.rows[4:]] == [
+    told = [row.what for row in result.rows[4:]]
+    below = [what for what in told if what.startswith("transmitted: ")]
+    assert len(below) == 7
+    assert "transmitted: reference against the graph now" in below
+    assert [what for what in told if what not in below] == [
         "reference against the graph",
         "the graph now against then",
         "reference against the graph now",

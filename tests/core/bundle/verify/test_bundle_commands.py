@@ -102,7 +102,7 @@ def test_inspect_prints_the_content_of_a_bundle(tmp_path, command):
     code, out, _ = command("inspect", folder, "--json")
     assert json.loads(out) == json.loads(path.read_text())
     # another version's words and fields are not made this one's
-    manifest = json.loads(path.read_text()) | {"version": "4.7", "response": "light", "new": 1}
+    manifest = json.loads(path.read_text()) | {"version": "4.9", "response": "light", "new": 1}
     path.write_text(json.dumps(manifest))
     code, out, _ = command("inspect", folder, "--json")
     assert (code, json.loads(out)) == (0, manifest)
