@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QPixmap
+from PySide6.QtGui import QDesktopServices, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QFileDialog,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -25,7 +26,8 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.core.ladder.rungs.rung import Rung
-from verdigris.ui.model.ladder_work import PAGE, SIZES
+from verdigris.core.pictures.compare.verdict import judge
+from verdigris.ui.model.ladder_work import FINISHED, FITTING, PAGE, SIZES, WAITING
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
@@ -33,11 +35,11 @@ from verdigris.ui.qt.text_widgets import Elided, Line, Note
 from verdigris.ui.signals import capitalise
 from verdigris.ui.status.progress_view import ProgressLine
 from verdigris.ui.style.combo import Combo
-from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.style.tick import Tick
+from verdigris.ui.style.metrics import GAP, HALF, bold
+from verdigris.ui.widgets.dots import Dots
 from verdigris.ui.widgets.thumbnails import blank
 
-PICTURE = 64
+PICTURE = 96
 _EXPLAINED = (
     "One material for every device: a neural material, textures and vertex colours, fitted on a "
     "mesh under the light of the view."
@@ -56,46 +58,60 @@ _OPEN = "Open a file…"
 
 
 class RungCard(QFrame):
-    """One rung, with a box that takes it into the ladder."""
+    """One rung, named by its use, with a box that takes it into the ladder."""
 
     def __init__(self, kind: type[Rung]) -> None:
         super().__init__()
         self._kind = kind
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.box = Tick(kind.title)
+        self.box = QCheckBox(kind.use or kind.title)
+        self.box.setFont(bold(self.box))
         self.box.setToolTip(f"Bakes this rung with the others. An engine needs: {kind.cost}")
+        self.title = Elided()
+        self.title.setText(kind.title)
+        self.title.setToolTip(f"{kind.title}: {kind.cost}")
         self.picture = QLabel()
         self.picture.setFixedSize(PICTURE, PICTURE)
         self.picture.setAccessibleName(f"Picture: {kind.title}")
+        self.progress = ProgressLine()
+        self.progress.setAccessibleName(f"Progress: {kind.title}")
+        self.progress.setToolTip("Progress of this rung")
+        self.dots = Dots()
         self.figures, self.use = Note(), Note()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(GAP, HALF, GAP, HALF)
-        grid.setHorizontalSpacing(GAP)
-        grid.setVerticalSpacing(HALF)
-        grid.addWidget(self.picture, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.box, 0, 1)
-        grid.addWidget(self.figures, 1, 1)
-        grid.addWidget(self.use, 2, 1)
-        grid.setColumnStretch(1, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.dots)
+        row.addWidget(self.figures, 1)
+        words = QVBoxLayout()
+        words.setSpacing(HALF)
+        for part in (self.box, self.title):
+            words.addWidget(part)
+        words.addLayout(row)
+        words.addWidget(self.use)
+        words.addWidget(self.progress)
+        words.addStretch(1)
+        across = QHBoxLayout(self)
+        across.setContentsMargins(GAP, HALF, GAP, HALF)
+        across.setSpacing(GAP)
+        across.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
+        across.addLayout(words, 1)
 
-    def show_rung(
-        self, rung: Mapping[str, Any] | None, folder: Path, is_finished: bool = False
-    ) -> None:
-        """Shows what was measured. A rung that is finished before the others has no figures yet."""
+    def show_rung(self, rung: Mapping[str, Any] | None, folder: Path, waiting: QPixmap) -> None:
+        """Shows what was measured. One that is not baked shows the material faintly."""
+        self.dots.setVisible(rung is not None)
         if rung is None:
-            self.picture.setPixmap(blank(PICTURE))
+            self.picture.setPixmap(waiting)
             self.figures.setText(capitalise(self._kind.cost))
-            self.use.setText("Finished: measured with the others" if is_finished else "Not baked")
+            self.figures.setToolTip("What an engine needs for it")
+            self.use.setText("Not baked")
+            self.use.setToolTip("")
             return
         found = QPixmap(str(folder / str(rung.get("picture", ""))))
-        smooth, whole = (
-            Qt.TransformationMode.SmoothTransformation,
-            Qt.AspectRatioMode.KeepAspectRatio,
-        )
-        self.picture.setPixmap(
-            blank(PICTURE) if found.isNull() else found.scaled(PICTURE, PICTURE, whole, smooth)
-        )
-        parts = [format_bytes(int(rung.get("bytes", 0))), f"FLIP {float(rung.get('flip', 0)):.3f}"]
+        self.picture.setPixmap(blank(PICTURE) if found.isNull() else _fitted(found))
+        flip = float(rung.get("flip", 0))
+        verdict = judge({"sphere": {"ldr_flip": flip}})
+        self.dots.show_dots(verdict.dots if verdict else 0)
+        parts = [format_bytes(int(rung.get("bytes", 0))), f"FLIP {flip:.3f}"]
         if rung.get("nanoseconds"):
             parts.append(self._kind.describe_time(float(rung["nanoseconds"])))
         self.figures.setText(", ".join(parts))
@@ -105,6 +121,41 @@ class RungCard(QFrame):
         self.use.setToolTip(
             "The height of the mesh on the screen below which its FLIP is under .02"
         )
+
+    def show_work(self, state: str, part: float) -> None:
+        """Shows what happens with it while a ladder is fitted."""
+        self.progress.setVisible(bool(state))
+        self.progress.show_share({FITTING: part, FINISHED: 1.0}.get(state, 0.0))
+        words = {
+            WAITING: "Waiting",
+            FITTING: f"Fitting, {format_share(part)}",
+            FINISHED: "Finished: measured when all are",
+        }
+        if state:
+            self.use.setText(words[state])
+
+
+def _fitted(picture: QPixmap) -> QPixmap:
+    smooth = Qt.TransformationMode.SmoothTransformation
+    return picture.scaled(PICTURE, PICTURE, Qt.AspectRatioMode.KeepAspectRatio, smooth)
+
+
+def _faint(pixels: Any) -> QPixmap:
+    """The picture of the material for what is not baked; that of a page without one."""
+    if pixels is None:
+        return blank(PICTURE)
+    height, width = pixels.shape[:2]
+    data = np.ascontiguousarray(pixels)
+    image = QImage(data.data, width, height, 3 * width, QImage.Format.Format_RGB888)
+    short = min(width, height)
+    middle = image.copy((width - short) // 2, (height - short) // 2, short, short)
+    made = QPixmap(PICTURE, PICTURE)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    painter.setOpacity(0.3)
+    painter.drawPixmap(0, 0, _fitted(QPixmap.fromImage(middle)))
+    painter.end()
+    return made
 
 
 class LadderPage(QWidget):
@@ -122,7 +173,7 @@ class LadderPage(QWidget):
         column.addLayout(self._row_of_choices())
         column.addWidget(self._row_of_buttons())
         self.progress = ProgressLine()
-        self.progress.setToolTip("Progress of the rung")
+        self.progress.setToolTip("Progress of all rungs")
         self.progress.setAccessibleName("Progress of the ladder")
         self.doing = Elided()
         column.addWidget(self.progress)
@@ -213,18 +264,22 @@ class LadderPage(QWidget):
             self._show_meshes()
         self.size.setCurrentIndex(self.size.findData(work.choices.size))
         fitted = {each["name"]: each for each in (work.report or {}).get("rungs", ())}
+        seen = self._model.state.pictures.parts.get("reference")
+        waiting = _faint(seen.pixels if seen is not None else None)
         is_running = work.is_running
         for name, card in self.cards.items():
             card.box.blockSignals(True)
             card.box.setChecked(name in work.choices.rungs)
             card.box.blockSignals(False)
             card.box.setEnabled(not is_running)
-            card.show_rung(fitted.get(name), work.folder, name in work.finished)
+            card.show_rung(fitted.get(name), work.folder, waiting)
+            card.show_work(work.state_of(name), work.part)
         self.progress.setVisible(is_running)
         self.doing.setVisible(is_running)
         if is_running:
-            self.progress.show_share(work.part)
-            self.doing.setText(f"{work.what}, {format_share(work.part)}{work.left}")
+            self.progress.show_share(work.share)
+            parts = (f"{work.what}, {format_share(work.part)}", work.left)
+            self.doing.setText(", ".join(filter(None, parts)))
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.ladder.can_bake)

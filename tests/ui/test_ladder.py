@@ -1,7 +1,6 @@
 """The page of the ladder: choices, the worker of its own, progress, cancel, and the cards."""
 
 import json
-import re
 
 import pytest
 
@@ -25,6 +24,7 @@ REPORT = {
 @pytest.fixture
 def page(fake_panel):
     session, panel = fake_panel
+    session.panel = panel
     session.ready()
     session.model.ladder.cancel()
     session.model.ladder.report = None
@@ -40,6 +40,11 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     assert len(session.clients) == before + 1
     opened = session.client.sent[-1]
     assert isinstance(opened, commands.Open) and opened.material == "clay"
+    # nothing else is baked beside it, and the strip says why
+    strip = session.panel.status
+    assert not strip.transport.main.isEnabled() and not session.model.can("start")
+    assert "A ladder is being fitted" in strip.transport.main.toolTip()
+    assert strip.progress.now.text() == "0%  Ladder: Opening the material"
     session.receive("opened", chosen="clay", materials=[])
     sent = session.client.sent[-1]
     assert isinstance(sent, commands.Ladder)
@@ -48,16 +53,24 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     session.receive("fitting", what="neural", part=0.9)
     session.receive("fitting", what="vertex", part=0.25)
     # a rung that is done says so while the others are fitted
-    assert ladder.cards["neural"].use.text().startswith("Finished")
-    assert ladder.cards["vertex"].use.text() == "Not baked"
-    assert ladder.doing.text() == "Vertex colours, 25%" and ladder.progress.isVisible()
-    session.model.ladder._since -= 30
+    cards = ladder.cards
+    assert cards["neural"].use.text().startswith("Finished")
+    assert cards["neural"].progress.value() == cards["neural"].progress.maximum()
+    assert cards["vertex"].use.text() == "Fitting, 25%" and cards["vertex"].progress.isVisible()
+    assert cards["pbr"].use.text() == "Not baked" and not cards["pbr"].progress.isVisible()
+    assert ladder.doing.text() == "Far away, 25%" and ladder.progress.isVisible()
+    session.model.ladder._begun -= 30
     session.receive("fitting", what="vertex", part=0.5)
-    assert re.fullmatch(r"Vertex colours, 50%, \d+ to \d+ s left", ladder.doing.text())
+    # the pictures before, one of two rungs, and half of the other, of four parts
+    assert session.model.ladder.share == 0.625
+    assert ladder.doing.text() == "Far away, 50%, 10 to 25 s left"
+    assert strip.progress.left.text() == "10 to 25 s left"
+    assert strip.progress.now.text() == "62%  Ladder: Far away"
     assert not ladder.bake.isEnabled() and ladder.cancel.isVisible()
     session.receive("fitted", folder=sent.folder, report=REPORT)
     assert session.client.ended == "closed" and own.ended == ""
-    cards = ladder.cards
+    assert strip.transport.main.isEnabled() and strip.progress.now.text() == "Ready"
+    assert cards["neural"].dots.count == 2 and not cards["neural"].progress.isVisible()
     assert cards["neural"].figures.text() == "206 KB, FLIP 0.021, 0.900 ns for each light"
     assert cards["neural"].use.text() == "Suffices below 512 px on the screen"
     assert cards["vertex"].use.text() == "Differs at every size"

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from verdigris.core.base.text import format_seconds
 from verdigris.core.pictures.compare.verdict import CLOSE, EQUAL, FAIR, Verdict
-from verdigris.ui.cards.dots import Dots
 from verdigris.ui.cards.worst_crop import WorstCrop
 from verdigris.ui.estimates import compare
 from verdigris.ui.model.panel_model import PanelModel
@@ -23,6 +22,7 @@ from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, small_font, title_font
 from verdigris.ui.style.section import Fold
 from verdigris.ui.style.sheet import PRIMARY
+from verdigris.ui.widgets.dots import Dots
 
 
 class VerdictBox(QWidget):

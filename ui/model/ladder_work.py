@@ -21,8 +21,9 @@ from verdigris.ui.model.scene import Scene
 from verdigris.ui.signals import ERROR, INFO, WARNING, Signal, capitalise
 
 REPORT, PAGE = "ladder.json", "ladder.html"
-# The time left of a rung is shown from here on, as a range this wide.
-_LEAST_PART, _LEAST_SECONDS, _SPREAD = 0.1, 3.0, 1.3
+WAITING, FITTING, FINISHED = "waiting", "fitting", "finished"
+# The time left is shown from here on, as a range this wide: rungs differ in their time.
+_LEAST_PART, _LEAST_SECONDS, _SPREAD = 0.1, 3.0, 1.5
 SIZES = (128, 256, 512, 1024, 2048)
 
 
@@ -61,7 +62,9 @@ class LadderWork:
         self.part = 0.0
         self.finished: tuple[str, ...] = ()
         """Names of the rungs that are fitted, while others are not."""
-        self._fitting, self._since = "", 0.0
+        self._fitted: tuple[str, ...] = ()
+        """The rungs of the present work."""
+        self._fitting, self._begun = "", 0.0
         self.changed = Signal()
 
     @property
@@ -69,13 +72,30 @@ class LadderWork:
         return self._client is not None
 
     @property
+    def share(self) -> float:
+        """The completed share of all work: the rungs, and what is drawn before and after them."""
+        chosen = self._fitted
+        stage = 1 + len(chosen) if self.finished == chosen else 1 + len(self.finished)
+        if self._fitting not in chosen and not self.finished:
+            stage = 0
+        return (stage + min(1.0, self.part)) / (2 + len(chosen)) if self.is_running else 0.0
+
+    @property
     def left(self) -> str:
-        """The time that is left for this rung; nothing until enough of it is done."""
-        elapsed = time.monotonic() - self._since
-        if not self.is_running or self.part < _LEAST_PART or elapsed < _LEAST_SECONDS:
+        """The time that is left for all rungs; nothing until enough is done."""
+        elapsed, share = time.monotonic() - self._begun, self.share
+        if share < _LEAST_PART or elapsed < _LEAST_SECONDS:
             return ""
-        seconds = elapsed * (1 - self.part) / self.part
-        return f", {format_range(seconds / _SPREAD, seconds * _SPREAD)} left"
+        seconds = elapsed * (1 - share) / share
+        return f"{format_range(seconds / _SPREAD, seconds * _SPREAD)} left"
+
+    def state_of(self, name: str) -> str:
+        """What happens with a rung while a ladder is fitted; empty if nothing does."""
+        if not self.is_running or name not in self._fitted:
+            return ""
+        if name in self.finished:
+            return FINISHED
+        return FITTING if name == self._fitting else WAITING
 
     def choose(self, **values: Any) -> None:
         """Changes some of the choices."""
@@ -135,7 +155,8 @@ class LadderWork:
             state.view.lit_by, state.choices.preset,
         )  # fmt: skip
         self.what, self.part, self._fitting = "Opening the material", 0.0, ""
-        self.finished = ()
+        self.finished, self._fitted = (), self.choices.rungs
+        self._begun = time.monotonic()
         self.changed.emit()
 
     def attach(self) -> None:
@@ -201,9 +222,9 @@ class LadderWork:
             if what != self._fitting:
                 if find_rung(self._fitting):
                     self.finished = (*self.finished, self._fitting)
-                self._fitting, self._since = what, time.monotonic()
+                self._fitting = what
             kind = find_rung(what)
-            self.what = kind.title if kind else capitalise(what)
+            self.what = (kind.use or kind.title) if kind else capitalise(what)
             self.part = float(event.get("part", 0.0))
             self.changed.emit()
         elif kind == "fitted":

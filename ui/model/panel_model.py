@@ -87,7 +87,8 @@ class PanelModel:
         if not self.link.allows(action):
             return False
         if action == states.START:
-            return self.state.report is not None and not self.state.is_refused
+            is_free = self.state.report is not None and not self.ladder.is_running
+            return is_free and not self.state.is_refused
         return action != states.FINISH or self.state.has_trained
 
     # materials

@@ -62,6 +62,7 @@ class BakeQueue:
         self._began = ""
         model.link.state_changed.connect(self._follow)
         model.state.report_changed.connect(self._follow)
+        model.ladder.changed.connect(self._follow)
         model.state.bake.progress_changed.connect(self._follow_progress)
 
     @property

@@ -7,7 +7,6 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QImage, QMouseEvent, QPainter, QPalette, QWheelEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from verdigris.ui.cards.dots import paint_dots
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Elided
@@ -18,6 +17,7 @@ from verdigris.ui.style.colours import quiet_text
 from verdigris.ui.style.metrics import GAP, HALF, bold
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
+from verdigris.ui.widgets.dots import paint_dots
 
 _SIZE = 900, 560
 _POLL_MS = 40

@@ -18,12 +18,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPalette, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from verdigris.ui.cards.dots import paint_dots
 from verdigris.ui.shelf.entries import Entry
 from verdigris.ui.shelf.shelf import Shelf
 from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.style.metrics import GAP, HALF, RADIUS, bold
 from verdigris.ui.style.sheet import mixed
+from verdigris.ui.widgets.dots import paint_dots
 from verdigris.ui.widgets.thumbnails import blank, picture_of
 
 PICTURE = 96

@@ -99,6 +99,7 @@ class ProgressView(QWidget):
         bind(self, model.link.state_changed, self._show)
         bind(self, model.state.report_changed, self._show)
         bind(self, model.state.materials_changed, self._show)
+        bind(self, model.ladder.changed, self._show)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -117,7 +118,9 @@ class ProgressView(QWidget):
         share = 1.0 if model.link.state == DONE else progress.share
         self.bar.notches = _ends(model) if model.link.is_busy else []
         is_unknown = is_unknown or model.link.state in _CLOSING
-        self.bar.show_share(None if is_unknown else share)
+        is_ladder = self._shows_ladder
+        share = model.ladder.share if is_ladder else share
+        self.bar.show_share(None if is_unknown and not is_ladder else share)
         text = self._text()
         self.now.setText(text)
         detail = ""
@@ -130,7 +133,7 @@ class ProgressView(QWidget):
         if left is not None:
             self.left.setText(f"{format_range(*left)} left")
         elif not model.link.is_busy:
-            self.left.setText("")
+            self.left.setText(model.ladder.left if is_ladder else "")
 
     def _text(self) -> str:
         model, progress = self._model, self._model.state.bake.progress
@@ -147,8 +150,15 @@ class ProgressView(QWidget):
         text = capitalise(text)
         return f"{format_share(progress.share)}  {text}" if progress.share else text
 
+    @property
+    def _shows_ladder(self) -> bool:
+        """Whether a ladder is fitted, and nothing is baked meanwhile."""
+        return self._model.ladder.is_running and not self._model.link.is_busy
+
     def _idle_text(self) -> str:
         model, progress = self._model, self._model.state.bake.progress
+        if self._shows_ladder:
+            return f"{format_share(model.ladder.share)}  Ladder: {model.ladder.what}"
         if model.state.is_refused:
             return "Cannot be baked: see the section Material"
         if model.link.state == IDLE and progress.steps and model.state.bake.result is None:

@@ -34,6 +34,7 @@ _MAIN = {
     states.PAUSE: ("&Pause", "pause", "Ctrl+P", "Pauses the bake"),
     states.RESUME: ("&Resume", "bake", "Ctrl+P", "Goes on with the bake"),
 }
+_AFTER_LADDER = "A ladder is being fitted: wait, or cancel it in the section Ladder"
 _LEAST, _WIDTH = 40, 88
 _MOST_POINTS = 120
 
@@ -72,6 +73,7 @@ class Transport(QWidget):
         self.finish.clicked.connect(lambda _=False: model.finish())
         self.cancel.clicked.connect(lambda _=False: model.cancel())
         bind(self, model.link.state_changed, self._show)
+        bind(self, model.ladder.changed, self._show)
         bind(self, model.state.bake.progress_changed, self._show_finish)
         bind(self, model.state.report_changed, self._show)
 
@@ -92,14 +94,16 @@ class Transport(QWidget):
         action = states.PAUSE if model.link.is_busy else states.START
         action = states.RESUME if model.link.state == PAUSED else action
         if action != self.action:
-            text, name, keys, tip = _MAIN[action]
+            text, name, *_ = _MAIN[action]
             self.action = action
             self.main.setText(text)
             # Qt makes the underlined letter a shortcut of the whole window
             self.main.setShortcut(QKeySequence())
-            _set_tip(self.main, keys, tip)
             wear(self.main, name, QPalette.ColorRole.HighlightedText)
         self.main.setEnabled(model.can(action))
+        _, _, keys, tip = _MAIN[action]
+        waits = action == states.START and model.ladder.is_running
+        _set_tip(self.main, keys, _AFTER_LADDER if waits else tip)
         self._show_finish()
         self.cancel.setEnabled(model.can(states.CANCEL))
         for button in (self.finish, self.cancel):

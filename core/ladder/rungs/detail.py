@@ -60,6 +60,7 @@ class DetailRung(StoredLight):
 
     name = "detail"
     title = "Detail and low colours"
+    use = "Phone"
     stores = "one channel of detail and low colours"
     cost = "2 texture reads, 1 division"
     snippet = f"""{TO_LIGHT}

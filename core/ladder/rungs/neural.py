@@ -49,6 +49,7 @@ class NeuralRung(Rung):
 
     name = "neural"
     title = "Neural material"
+    use = "Console and PC"
     stores = "a bundle"
     cost = "the neural texture and its small network"
     snippet: ClassVar[

@@ -65,6 +65,7 @@ class PbrRung(Rung):
 
     name = "pbr"
     title = "glTF textures"
+    use = "Every engine"
     stores = "textures of a glTF material"
     cost = "3 texture reads (5 with coat and emission), one light loop"
     snippet = """// glTF's own shading: load NAME.gltf, or bind the textures

@@ -79,6 +79,7 @@ class ReflectionRung(StoredLight):
 
     name = "reflection"
     title = "Unlit texture and reflection map"
+    use = "Phone, glossy"
     stores = "one texture and a map of mirrored light: for metals"
     cost = "3 texture reads, 2 divisions, no light loop"
     snippet = f"""{TO_LIGHT}

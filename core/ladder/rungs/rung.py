@@ -147,6 +147,8 @@ class Rung:
     """Its name in files, in the command and in the file names of its images."""
     title: ClassVar[str]
     """Its name for people."""
+    use: ClassVar[str] = ""
+    """The device or the distance that it is made for, in two or three words."""
     stores: ClassVar[str]
     """What it stores, in the help of the command."""
     cost: ClassVar[str]

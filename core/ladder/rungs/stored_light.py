@@ -121,6 +121,7 @@ class UnlitRung(StoredLight):
 
     name = "unlit"
     title = "One unlit texture"
+    use = "Older phone"
     stores = "one texture"
     cost = "1 texture read, 1 division"
     snippet = f"""{TO_LIGHT}

@@ -35,6 +35,7 @@ class SurfaceRung(Rung):
 
     name = "surface"
     title = "Textures of the surface shader"
+    use = "Renderer"
     stores = "textures of the surface shader, as a MaterialX document"
     cost = "a texture read for each input that varies, one light loop of the shader"
     snippet: ClassVar[

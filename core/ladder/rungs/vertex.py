@@ -29,6 +29,7 @@ class VertexRung(StoredLight):
 
     name = "vertex"
     title = "Vertex colours"
+    use = "Far away"
     stores = "colours of the vertices"
     cost = "no texture read, 1 division"
     snippet = f"""{TO_LIGHT}
