@@ -22,7 +22,7 @@ _ORGANISATION, _APPLICATION = "Verdigris", "panel"
 # These belong to one bake, to one scene and to one material, or have no control in the panel.
 _NOT_STORED = ("resume", "folder", "live", "activation", "batch", "starts")
 # What of a view is stored besides its shape and its light.
-_LOOK = ("tone", "backdrop", "blur", "field_of_view")
+_LOOK = ("tone", "backdrop", "ground", "blur", "field_of_view")
 _MOST_RECENT = 8
 _MOST_LIVING = 200
 # scene, key, file, and the material in it

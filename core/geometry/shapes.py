@@ -126,3 +126,13 @@ def _tile() -> Mesh:
     position = np.stack([x, height, z], -1)
     uv = np.stack([(x + half) / (2 * half), (half - z) / (2 * half)], -1)
     return _grid(position, uv)
+
+
+@cache
+def sphere_mesh() -> Mesh:
+    """A unit sphere of triangles, to throw shadows: pictures draw the exact one."""
+    rows, columns = _AROUND // 2, _AROUND
+    u, v = np.meshgrid(np.linspace(0, 2, columns + 1), np.linspace(0, 1, rows + 1))
+    along, up = np.pi * u, np.pi * (v - 0.5)
+    position = np.stack([np.cos(up) * np.sin(along), np.sin(up), np.cos(up) * np.cos(along)], -1)
+    return _grid(position, np.stack([u, v], -1))

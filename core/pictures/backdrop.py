@@ -8,9 +8,11 @@ import numpy as np
 
 from verdigris.core.base.device import Device
 from verdigris.core.base.kernels import Kernels, Source
+from verdigris.core.geometry.shapes import sphere_mesh
 from verdigris.core.lighting.blur import blurred
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.pictures.gbuffer import ground_gbuffer, placed_camera
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,12 +20,15 @@ if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.base.array_types import Floats
-    from verdigris.core.pictures.gbuffer import Background
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.pictures.gbuffer import Background, Camera, GBuffer
 
 
 BACKDROPS = ("ground", "environment", "plain")
 # Standard deviation of the blur in degrees, about that of a portrait lens.
 BACKDROP_BLUR = 3.0
+# The sine of the slope at which the ground is seen from which there is no haze.
+_HAZE = 0.1
 _GROUND = Source(
     "pictures_ground",
     """import material.teacher.interface;
@@ -52,6 +57,29 @@ class Ground(DeviceMaterial):
 
     def bindings(self) -> dict[str, Any]:
         return {}
+
+
+class LaidGround(Ground):
+    """The ground below a shape, in a picture of its own."""
+
+
+def ground_mesh(kind: str, mesh: Mesh | None) -> Mesh | None:
+    """What throws a shadow on the ground; None for a shape that stands on none."""
+    return sphere_mesh() if kind == "sphere" else mesh
+
+
+def ground_of(kind: str, mesh: Mesh, size: int, camera: Camera) -> GBuffer:
+    """The ground below a shape."""
+    if kind == "sphere":
+        # it is seen from the front
+        return ground_gbuffer(mesh, size, camera, np.eye(3))
+    return ground_gbuffer(mesh, size, placed_camera(kind, camera))
+
+
+def in_haze(light: Floats, gbuffer: GBuffer) -> Floats:
+    """Light and coverage (N, 4) of the ground, which has no edge at the horizon."""
+    share = np.clip(gbuffer.to_eye[:, 1:2] / _HAZE, 0, 1)
+    return np.asarray(light * (share * share * (3 - 2 * share)), np.float32)
 
 
 def over(picture: Floats, behind: Floats) -> Floats:

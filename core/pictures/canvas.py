@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from verdigris.core.base.process.processor import on_all_cores
-from verdigris.core.pictures.backdrop import over
+from verdigris.core.pictures.backdrop import ground_of, over
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.compare.metrics import display
-from verdigris.core.pictures.gbuffer import (
-    Background,
-    Camera,
-    PlacedMesh,
-    ground_gbuffer,
-    make_gbuffer,
-)
+from verdigris.core.pictures.gbuffer import Background, Camera, PlacedMesh, make_gbuffer
 from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.render import ALL, over_backdrop
 from verdigris.core.pictures.smoothing import APRON, smoothed, window_sums, without_grain
@@ -98,13 +92,13 @@ class PlacedGround:
     """The ground below the mesh of a view."""
 
     def __init__(self, view: View, mesh: Mesh) -> None:
-        self.camera, self._mesh = view.camera, mesh
+        self.camera, self._kind, self._mesh = view.camera, view.shape, mesh
 
     def gbuffer(self, size: int, camera: Camera) -> GBuffer:
-        return ground_gbuffer(self._mesh, size, camera)
+        return ground_of(self._kind, self._mesh, size, camera)
 
     def background(self, camera: Camera) -> Background:
-        return Background(camera, camera.placing)
+        return Background(camera, np.eye(3) if self._kind == "sphere" else camera.placing)
 
 
 @dataclass(frozen=True)
@@ -198,6 +192,7 @@ class Canvas:
         # areas with grain: first and last rows, first and last columns
         self._grainy: list[tuple[int, int, int, int]] = []
         self._behind = behind
+        self._ground: Floats | None = None
         self._grey: Floats | None = None
         if behind is None:
             empty = np.zeros((raster.height, 1, 4), np.float32)
@@ -239,6 +234,11 @@ class Canvas:
         self._light[pixels] = self._drawn[0, pixels] = light[pixels]
         self._drawn[1, pixels], self._passes[pixels] = 0, 1
         self._show(pixels)
+
+    def lay_ground(self, ground: Floats) -> None:
+        """Shows a ground, (height, width, 4), behind the shape and before the backdrop."""
+        self._ground = resized(ground, self.raster.height, self.raster.width).reshape(-1, 4)
+        self._show(ALL)
 
     def expose(self, tone: Tone) -> None:
         if tone != self._tone:
@@ -318,13 +318,19 @@ class Canvas:
         light = self._light[pixels]
         behind = 1.0 - light[:, 3:]
         shown = light[:, :3]
+        base = self._base(pixels)
+        if self._ground is not None:
+            ground = self._ground[pixels]
+            base = ground[:, :3] + (1 - ground[:, 3:]) * base
+        self._shown[pixels] = self._tone.bytes(shown + behind * base)
+
+    def _base(self, pixels: Ints | slice) -> Floats:
+        """The light of the backdrop."""
         if self._behind is not None:
-            self._shown[pixels] = self._tone.bytes(shown + behind * self._behind[pixels])
-            return
+            return self._behind[pixels]
         # a grey backdrop is no light, and stays as it is
         assert self._grey is not None
-        gain = np.float32(2.0**self._tone.exposure)
-        self._shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
+        return self._grey[pixels] / np.float32(2.0**self._tone.exposure)
 
     @property
     def light(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +12,16 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
-from verdigris.core.pictures.backdrop import Ground, environment_behind, out_of_focus, over
-from verdigris.core.pictures.gbuffer import (
-    FRONT,
-    Camera,
-    GBuffer,
-    check_size,
-    ground_gbuffer,
-    make_gbuffer,
-    placed_camera,
+from verdigris.core.pictures.backdrop import (
+    Ground,
+    environment_behind,
+    ground_mesh,
+    ground_of,
+    in_haze,
+    out_of_focus,
+    over,
 )
+from verdigris.core.pictures.gbuffer import FRONT, Camera, GBuffer, check_size, make_gbuffer
 from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
@@ -270,10 +270,17 @@ def draw_behind(
     gbuffer = make_gbuffer(kind, 1, mesh, camera)
     soft = out_of_focus(lighting.environment.environment)
     behind = environment_behind(soft, gbuffer.background, size)
-    if backdrop == "environment" or mesh is None:
+    caster = ground_mesh(kind, mesh)
+    if backdrop == "environment" or caster is None:
         return behind
-    floor = ground_gbuffer(mesh, size, placed_camera(kind, camera))
+    if mesh is None:
+        # a sphere throws no shadow on itself
+        tree = DeviceBvh.upload(device, build_bvh(caster.position))
+        lighting = replace(lighting, occluders=tree)
+    floor = ground_of(kind, caster, size, camera)
     ground = draw_under(Ground(device), floor, lighting, 1, samples)
+    pixels = ground.reshape(-1, 4)
+    pixels[floor.pixel] = in_haze(pixels[floor.pixel], floor)
     return over(ground, behind)
 
 

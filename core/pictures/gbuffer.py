@@ -274,10 +274,12 @@ class PlacedMesh:
         )
 
 
-def ground_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
+def ground_gbuffer(
+    mesh: Mesh, size: int, camera: Camera = FRONT, placing: NDArray[np.float64] | None = None
+) -> GBuffer:
     """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
-    mesh."""
-    placing = camera.placing
+    mesh. `placing` is the rotation from the axes of light to the picture's, if not the camera's."""
+    placing = camera.placing if placing is None else placing
     rotation = placing.T @ camera.rotation() @ placing
     centre, radius = _bounds(mesh)
     lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())

@@ -15,7 +15,8 @@ from verdigris.core.lighting.blur import blurred, softened
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
-from verdigris.core.pictures.backdrop import BACKDROP_BLUR
+from verdigris.core.material.evaluator import POINT
+from verdigris.core.pictures.backdrop import BACKDROP_BLUR, LaidGround, in_haze
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.picture_files import resized
@@ -73,7 +74,8 @@ class Illumination:
     def __init__(self, device: Device, prepare: Prepare, effort: Effort) -> None:
         self.device, self._prepare, self._effort = device, prepare, effort
         self._uploaded: dict[LightKey, DeviceEnvironment] = {}
-        self._occluders: tuple[Mesh | None, DeviceBvh] | None = None
+        # the last ones: a sphere throws no shadow on itself, but one on its ground
+        self._occluders: list[tuple[Mesh | None, DeviceBvh]] = []
 
     def check(self, view: View) -> None:
         """Reads the environment of a view; raises an error if that is not possible."""
@@ -116,6 +118,8 @@ class Illumination:
         """Light and coverage at the pixels of a G-buffer, by few directions."""
         if not len(gbuffer.pixel):
             return Lit(np.zeros((0, 4), np.float32))
+        if isinstance(material, LaidGround):
+            return self._on_ground(material, gbuffer, view, 0, _QUICK_PAIRS, mesh)
         material, footprint = self._prepare(material, view, places)
         if material.device.is_software:
             return self._by_few(material, gbuffer, view, footprint)
@@ -135,6 +139,8 @@ class Illumination:
         """A pass of the whole environment with shadows, or of the studio."""
         if not len(gbuffer.pixel):
             return Lit(np.zeros((0, 4), np.float32))
+        if isinstance(material, LaidGround):
+            return self._on_ground(material, gbuffer, view, number, self._effort.pairs, mesh)
         material, footprint = self._prepare(material, view, 1)
         if not view.lit_by:
             # the directions of all sub-pixels are spread evenly
@@ -144,6 +150,19 @@ class Illumination:
         lighting = self._lighting(view, mesh)
         pairs = self._effort.pairs
         return Lit(light_pass(material, gbuffer, lighting, pairs, number, footprint))
+
+    def _on_ground(
+        self,
+        ground: LaidGround,
+        gbuffer: GBuffer,
+        view: View,
+        number: int,
+        pairs: int,
+        mesh: Mesh | None,
+    ) -> Lit:
+        """A pass of the ground, which always has its shadow."""
+        lighting = self._lighting(view, mesh)
+        return Lit(in_haze(light_pass(ground, gbuffer, lighting, pairs, number, POINT), gbuffer))
 
     def _in_studio(
         self,
@@ -182,11 +201,13 @@ class Illumination:
         key = _light_key(view)
         if key not in self._uploaded:
             self._uploaded = {key: DeviceEnvironment.upload(self.device, _lit(*key))}
-        if self._occluders is None or self._occluders[0] is not mesh:
+        found = next((tree for each, tree in self._occluders if each is mesh), None)
+        if found is None:
             tree = build_bvh(mesh.position) if mesh is not None else NOTHING
-            self._occluders = mesh, DeviceBvh.upload(self.device, tree)
+            found = DeviceBvh.upload(self.device, tree)
+            self._occluders = [*self._occluders[-1:], (mesh, found)]
         rotated = self._uploaded[key].turned(view.rotate)
-        return EnvironmentLighting(rotated, self._occluders[1], emission=self._effort.emission)
+        return EnvironmentLighting(rotated, found, emission=self._effort.emission)
 
 
 def few_directions(view: View, gbuffer: GBuffer) -> Directions:

@@ -11,7 +11,7 @@ from verdigris.core.pictures.canvas import Canvas
 from verdigris.core.pictures.quick_light import mirrored
 
 if TYPE_CHECKING:
-    from verdigris.core.base.array_types import Bools
+    from verdigris.core.base.array_types import Bools, Floats
     from verdigris.core.pictures.canvas import Raster, Tile
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.quick_light import Lit
@@ -147,9 +147,16 @@ class Progressive:
         return best
 
     def expose(self, tone: Tone) -> None:
-        for canvas in (self.coarse, self._quick, self.fine):
-            if canvas is not None:
-                canvas.expose(tone)
+        for canvas in self._canvases:
+            canvas.expose(tone)
+
+    def lay_ground(self, ground: Floats) -> None:
+        for canvas in self._canvases:
+            canvas.lay_ground(ground)
+
+    @property
+    def _canvases(self) -> list[Canvas]:
+        return [each for each in (self.coarse, self._quick, self.fine) if each is not None]
 
 
 def shift_of(number: int) -> tuple[float, float]:

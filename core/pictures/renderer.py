@@ -15,19 +15,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.pictures.backdrop import Ground
+from verdigris.core.pictures.backdrop import LaidGround, ground_mesh
 from verdigris.core.pictures.canvas import Canvas, PlacedGround, PlacedShape, Raster, heat_of
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.progressive import Progressive, shift_of
-from verdigris.core.pictures.view import (
-    ALL,
-    NEURAL,
-    PIXELATED_FROM,
-    REFERENCE,
-    WIPE,
-    View,
-    needs_redraw,
-)
+from verdigris.core.pictures.seen_places import PLACES_SIDE, SeenPlaces
+from verdigris.core.pictures.view import ALL, NEURAL, REFERENCE, WIPE, View, needs_redraw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +39,8 @@ HEAT, GROUND = "heat", "ground"
 _TILE_ON_CPU, _TILE_ON_GPU = 48, 512
 # uv by pixel is not needed any finer.
 _PLACES_SIDE = 320
-# Pixels per texel from which a texel is drawn as a square.
-_PIXELS_A_TEXEL = 36
+# The least shorter side of a picture of the ground.
+_LEAST_GROUND = 64
 # Half the side of the square over which a difference is smoothed until both sides are fine.
 _HEAT_RADIUS = 3
 # Share of the width that is drawn beyond the wipe: it can be moved before the next picture comes.
@@ -91,12 +84,14 @@ class Renderer:
     ) -> None:
         """`coarse` is the shorter side of the first picture, and `resolution` that of the texture
         whose texels are drawn as squares from near; 0 for none. `light_in_place` draws materials
-        that are not on a device. With a ground, a mesh throws its shadow on it."""
+        that are not on a device. With a ground, a picture of it is kept beside the others in every
+        view; without it, it lies behind them in views that ask for it."""
         self._illumination = illumination
         self._reference = reference
         self.resolution = resolution
         self._coarse, self._light_in_place = coarse, light_in_place
-        self._ground_material = Ground(illumination.device) if has_ground else None
+        self._has_ground = has_ground
+        self._ground_material: LaidGround | None = None
         self._compiled: WeakValueDictionary[int, object] = WeakValueDictionary()
         self._has_neural = False
         self.show(view, mesh)
@@ -113,10 +108,8 @@ class Renderer:
         self.reference, self.neural = (self._new_picture(self.raster) for _ in range(2))
         self._changed: set[str] = set()
         self.ground: Progressive | None = None
-        if self._ground_material is not None and mesh is not None and view.lit_by:
-            placed = PlacedGround(view, mesh)
-            self.ground = self._new_picture(Raster.of(placed, view.size, view.aspect))
-            self._draw_coarse(_Side(GROUND, self._ground_material, self.ground))
+        self._laid: Floats | None = None
+        self._begin_ground()
         self._look_at_sides()
         self._draw_coarse(self._reference_side)
 
@@ -132,6 +125,29 @@ class Renderer:
         self._look_at_sides()
         self._changed |= {REFERENCE, NEURAL} if self.neural.has_content else {REFERENCE}
         return False
+
+    def _begin_ground(self) -> None:
+        view = self.view
+        caster = ground_mesh(view.shape, self._mesh) if view.ground else None
+        self._caster = self._mesh if self._has_ground else caster
+        if self._caster is None or not view.lit_by:
+            return
+        self._ground_material = self._ground_material or LaidGround(self._illumination.device)
+        # shadows are soft, and many rays go through the mesh for each pixel
+        short = view.size if self._has_ground else max(_LEAST_GROUND, view.size // 2)
+        raster = Raster.of(PlacedGround(view, self._caster), short, view.aspect)
+        self.ground = self._new_picture(raster)
+        self._draw_coarse(self._ground_side)
+        self._lay_ground()
+
+    def _lay_ground(self) -> None:
+        """Shows the ground behind both sides as it is now."""
+        if self._has_ground or self.ground is None:
+            return
+        canvas = self.ground.canvas(self.ground.is_fine)
+        self._laid = canvas.light.reshape(canvas.raster.height, canvas.raster.width, 4)
+        for picture in (self.reference, self.neural):
+            picture.lay_ground(self._laid)
 
     def _new_picture(self, raster: Raster) -> Progressive:
         tile = _TILE_ON_CPU if self._illumination.device.is_software else _TILE_ON_GPU
@@ -184,7 +200,10 @@ class Renderer:
         size = (raster.width, raster.height)
         if size not in self._behind:
             self._behind[size] = self._illumination.behind(self.view, raster)
-        return Canvas(raster, self.tone, self._behind[size])
+        canvas = Canvas(raster, self.tone, self._behind[size])
+        if self._laid is not None:
+            canvas.lay_ground(self._laid)
+        return canvas
 
     def gbuffer_of(
         self, raster: Raster, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)
@@ -199,9 +218,15 @@ class Renderer:
     def light(self, material: object, gbuffer: GBuffer, places: int = 4) -> Lit:
         """Light and coverage at the pixels of a G-buffer, by few directions."""
         if isinstance(material, DeviceMaterial):
-            return self._illumination.quick(material, gbuffer, self.view, self._mesh, places)
+            return self._illumination.quick(
+                material, gbuffer, self.view, self._mesh_of(material), places
+            )
         assert self._light_in_place is not None
         return self._light_in_place(material, gbuffer, self.view)
+
+    def _mesh_of(self, material: object) -> Mesh | None:
+        """What throws shadows on a material."""
+        return self._caster if material is self._ground_material else self._mesh
 
     def heat(
         self, reference: Canvas, neural: Canvas, radius: int = _HEAT_RADIUS
@@ -233,38 +258,22 @@ class Renderer:
     # places
 
     def _find_places(self) -> None:
-        """Finds the uv of each pixel: a place, or the centre of its texel."""
-        self._places_raster = self.raster_of(min(_PLACES_SIDE, self.view.size))
-        self._seen: GBuffer | None = None
-        self.texels = 0
-        """Texels per side if each is drawn as a square; otherwise 0."""
-        if self.view.zoom >= PIXELATED_FROM and self.resolution:
-            self.texels = self._count_texels(self._places_gbuffer())
+        raster = self.raster_of(min(PLACES_SIDE, self.view.size))
+        self._seen = SeenPlaces(raster, self.raster.count, self.view, self.resolution)
 
-    def _places_gbuffer(self) -> GBuffer:
-        if self._seen is None:
-            self._seen = self._places_raster.gbuffer(self._places_raster.whole())
-        return self._seen
+    @property
+    def texels(self) -> int:
+        """Texels per side if each is drawn as a square; otherwise 0."""
+        return self._seen.texels
 
     @property
     def seen_uv(self) -> Floats:
         """The places in sight."""
-        return self._places_gbuffer().uv
+        return self._seen.gbuffer.uv
 
     def places(self) -> Floats:
         """The uv of the pixels of a picture that may be smaller, (height, width, 2)."""
-        raster, seen = self._places_raster, self._places_gbuffer()
-        uv = np.full((raster.count, 2), np.nan, np.float32)
-        uv[seen.pixel] = seen.uv
-        return uv.reshape(raster.height, raster.width, 2)
-
-    def _count_texels(self, seen: GBuffer) -> int:
-        texels = max(1, self.resolution >> int(self.view.level))
-        if not len(seen.uv):
-            return 0
-        shown = np.unique(np.floor(seen.uv * texels), axis=0)
-        pixels = len(seen.uv) * (self.raster.count / self._places_raster.count)
-        return texels if pixels >= _PIXELS_A_TEXEL * len(shown) else 0
+        return self._seen.places()
 
     # drawing
 
@@ -277,8 +286,13 @@ class Renderer:
         if neural is not None:
             sides.append(_Side(NEURAL, neural, self.neural))
         if self.ground is not None:
-            sides.append(_Side(GROUND, self._ground_material, self.ground))
+            sides.append(self._ground_side)
         return sides
+
+    @property
+    def _ground_side(self) -> _Side:
+        assert self.ground is not None
+        return _Side(GROUND, self._ground_material, self.ground)
 
     @property
     def is_reference_whole(self) -> bool:
@@ -362,7 +376,7 @@ class Renderer:
 
     def _draw_coarse(self, side: _Side) -> None:
         whole = side.picture.raster
-        coarse = Raster.of(whole.shape, min(self._coarse, self.view.size), self.view.aspect)
+        coarse = Raster.of(whole.shape, min(self._coarse, whole.short), self.view.aspect)
         canvas = self.new_canvas(coarse)
         gbuffer = self.gbuffer_of(coarse, coarse.whole())
         canvas.put(gbuffer.pixel, self.light(side.material, gbuffer, places=1))
@@ -375,7 +389,8 @@ class Renderer:
         gbuffer = self.gbuffer_of(side.picture.raster, tile, shift_of(number))
         assert isinstance(side.material, DeviceMaterial)
         self._compiled[id(side.material)] = side.material
-        lit = self._illumination.fine(side.material, gbuffer, self.view, number, self._mesh)
+        mesh = self._mesh_of(side.material)
+        lit = self._illumination.fine(side.material, gbuffer, self.view, number, mesh)
         side.picture.draw_fine(tile, number, gbuffer, lit)
         self._changed.add(side.name)
 
@@ -398,6 +413,9 @@ class Renderer:
         if has_neural:
             is_fine = is_fine and self.neural.is_fine
         changed, self._changed = self._changed, set()
+        if GROUND in changed and not self._has_ground:
+            self._lay_ground()
+            changed |= {REFERENCE, NEURAL} if has_neural else {REFERENCE}
         if self.reference.is_fine and not has_neural and NEURAL in changed:
             changed.add(REFERENCE)
         refined = self._refined(neural)

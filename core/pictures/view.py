@@ -51,6 +51,8 @@ class View:
     """Degrees by which the environment's light is blurred."""
     backdrop: str = SOFT
     """`soft`: the environment out of focus; `grey`."""
+    ground: bool = False
+    """Whether the shape lies on a ground that receives its shadow. Needs an environment."""
     tone: str = FILM
     """How light becomes what a screen shows: `film` compresses highlights, `clip` cuts them off,
     `aces` and `neutral` do as engines and web viewers."""

@@ -43,7 +43,7 @@ _DOCS = field_docs(View)
 _PLAIN = vars(View())
 _RESET = (
     *("turn", "pitch", "zoom", "x", "y", "field_of_view", "rotate", "blur", "exposure", "level"),
-    *("backdrop", "tone", "light"),
+    *("backdrop", "ground", "tone", "light"),
 )
 
 
@@ -132,10 +132,14 @@ class ViewBar(QWidget):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.more)
         menu.setToolTipsVisible(True)
-        self.backdrop, self.locked = (
+        self.backdrop, self.ground, self.locked = (
             _toggle(menu, text, tip)
             for text, tip in (
                 ("Light as backdrop", "Shows the light, out of focus, behind the shape"),
+                (
+                    "Ground with shadow",
+                    "Puts the shape on a grey ground that receives its shadow; the same for both",
+                ),
                 ("Same scale for all", "The difference ends at 10% in every picture"),
             )
         )
@@ -170,6 +174,7 @@ class ViewBar(QWidget):
         self.backdrop.triggered.connect(lambda on: model.set_view(backdrop=SOFT if on else GREY))
         for tone, action in self.tones.items():
             action.triggered.connect(lambda _, tone=tone: model.set_view(tone=tone))
+        self.ground.triggered.connect(lambda on: model.set_view(ground=on))
         self.locked.triggered.connect(viewport.set_scale_locked)
         viewport.mode_changed.connect(self._show)
         bind(self, model.state.meshes.changed, self._list_shapes)
@@ -267,6 +272,7 @@ class ViewBar(QWidget):
             self.light.setCurrentIndex(max(0, self.light.findData(view.lit_by)))
         self.backdrop.setChecked(view.backdrop == SOFT)
         self.tones[view.tone].setChecked(True)
+        self.ground.setChecked(view.ground)
         self.locked.setChecked(self._viewport.is_scale_locked)
 
 

@@ -288,9 +288,9 @@ def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
     if backdrop is not None:
         require_known(backdrop, BACKDROPS, "--backdrop")
     is_flat = view in ("sphere", "plane")
-    if backdrop == "ground" and is_flat:
+    if backdrop == "ground" and view == "plane":
         raise typer.BadParameter(
-            f"'ground' needs a mesh, and the shape is {view!r}: use 'environment'",
+            "'ground' needs a shape that stands on it, and the shape is 'plane': use 'environment'",
             param_hint="--backdrop",
         )
     if backdrop or not is_png:

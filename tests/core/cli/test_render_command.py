@@ -119,7 +119,10 @@ def test_options_of_another_light_are_refused(tmp_path):
         (("--hdri", hdri, "--light", "1,0,0"), "contains its light: leave out --light"),
         (("--rotate", 90), "needs an environment: name it with --hdri"),
         (("--backdrop", "plain"), "needs an environment: name it with --hdri"),
-        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs a mesh"),
+        (
+            ("--hdri", "sky", "--view", "plane", "--backdrop", "ground"),
+            "'ground' needs a shape that stands on it",
+        ),
         (("--hdri", "sky", "--backdrop", "wall"), "'wall' is not known: use one of ground,"),
         (("--hdri", "sky", "--rotate", "nan"), "nan is not a finite number"),
         (("--exposure", 99), "99.0 is not in the range -32.0 to 32.0"),

@@ -276,3 +276,19 @@ def test_wide_and_narrow_lobes_reflect_what_quadrature_finds(power):
     assert share.sum() == pytest.approx(1, abs=2e-3)
     found = mean_light(lobe, environment, None, 256)
     np.testing.assert_allclose(found, expected, rtol=0.015)
+
+
+def test_a_sphere_shades_its_ground_from_sky_and_sun(ground):
+    """At two places beside it, a sphere hides R^2 / d^2 cos = 1 / 2 sqrt(1 / 2) of the sky, and at
+    one of them the sun."""
+    sun = Sun((np.sqrt(0.5), np.sqrt(0.5), 0.0), (3.0,) * 3, 0.005)
+    lit = lighting(ground, Environment.of(0.1 * WHITE, sun))
+    camera = Camera(zoom=0.5)
+    picture = draw_behind(ground.device, lit, "ground", "sphere", 201, samples=2048, camera=camera)
+    # the places (-1, -1, 0) and (1, -1, 0), seen from the front
+    at = 0.5 / camera.distance / camera.slope
+    row = round((1 + at) / 2 * 201)
+    dark, bright = (picture[row, round((1 + side * at) / 2 * 201), 0] for side in (-1, 1))
+    sky = 0.1 * np.pi * (1 - np.sqrt(0.5) / 2)
+    assert dark == pytest.approx(GREY / np.pi * sky, rel=0.08)
+    assert bright == pytest.approx(GREY / np.pi * (sky + 3 * np.sqrt(0.5)), rel=0.03)

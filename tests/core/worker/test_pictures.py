@@ -475,3 +475,33 @@ def test_a_live_picture_is_of_one_state_of_the_network(teacher, trainer):
     np.testing.assert_array_equal(drawing.live.pictures()[0].pixels, before)
     after = drawing.live.draw_at_once(network)[0].pixels
     assert not np.array_equal(after, before)
+
+
+def test_both_sides_stand_on_the_ground_that_render_draws(teacher, trainer):
+    from verdigris.core.lighting.named_environments import make_environment
+    from verdigris.core.pictures.environment_render import EnvironmentLighting, draw_behind
+    from verdigris.core.pictures.picture_files import srgb_from_linear
+    from verdigris.core.pictures.tone import film
+
+    view = commands.SetView(size=128, lit_by="sky", rotate=120.0, ground=True, zoom=0.5)
+    renderer = Drawing(teacher, view, 16).renderer
+    student = Student(trainer.parameters(), teacher.device)
+    renderer.expect(has_neural=True)
+    finish(renderer, student)
+    shown = {each.part: each.pixels.astype(float) for each in renderer.news(student)}
+    light = make_environment("sky").turned(120.0)
+    lit = EnvironmentLighting.upload(teacher.device, light)
+    camera = view.camera
+    behind = draw_behind(teacher.device, lit, "ground", "sphere", 128, samples=64, camera=camera)
+    expected = 255 * srgb_from_linear(film(behind * np.float32(2.0**light.exposure)))
+    beside = renderer.reference.fine.covered.reshape(128, 128) == 0
+    np.testing.assert_array_equal(shown["reference"][beside], shown["neural"][beside])
+    # the shadow has an edge, and the panel draws the ground at half the size
+    below = beside & (np.arange(128)[:, None] > 80)
+    apart = np.abs(shown["reference"] - expected)[below]
+    assert np.median(apart) < 3 and np.ptp(expected[below]) > 60
+    # without it, nothing is shaded
+    renderer.look(replace(view, ground=False), None)
+    finish(renderer, student)
+    plain = {each.part: each.pixels.astype(float) for each in renderer.news(student)}
+    assert np.abs(plain["reference"] - shown["reference"])[below].mean() > 10
