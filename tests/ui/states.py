@@ -382,7 +382,7 @@ def _welcome(scene: Scene) -> None:
 def _welcome_recent(scene: Scene) -> None:
     for name in ("car_paint", "copper_tray"):
         scene.panel._memory.add_recent(EXAMPLES / f"{name}.mtlx")
-    scene.window._show_recent()
+    scene.window.shelf.refresh()
 
 
 STATES = {

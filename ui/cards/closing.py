@@ -36,7 +36,6 @@ class Closing:
     def _ask(self) -> None:
         model = self._model
         box = QMessageBox(self._parent)
-        box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A bake is running")
         share = model.state.bake.progress.share
         box.setText(f"The bake is at {format_share(share)}. What should happen to it?")

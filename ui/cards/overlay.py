@@ -24,7 +24,7 @@ from verdigris.ui.model.cards import COPY_REPORT, LOCATE_FOLDER, OPEN_FILE, Acti
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
-from verdigris.ui.qt.text_widgets import Elided, Line
+from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.status.banner import Banner
 from verdigris.ui.style.colours import colours_for
@@ -47,17 +47,13 @@ class CardBox(QFrame):
         self.is_slim = False
         self.setObjectName("card")
         self.setAccessibleName(card.text)
-        self.text, self.detail, self.line = Line(), Line(), Elided()
+        self.text, self.detail = Line(), Line()
         self.text.setText(card.text)
         self.detail.setText(card.detail)
         self.detail.setToolTip(card.whole)
-        self.line.setText(card.text)
-        self.line.setToolTip("\n".join(filter(None, (card.text, card.whole or card.detail))))
-        for each in (self.text, self.line):
-            each.setFont(bold(each))
+        self.text.setToolTip(card.whole or card.detail)
+        self.text.setFont(bold(self.text))
         self.icon = IconLabel(FIELD)
-        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.text.setContentsMargins(0, HALF, 0, 0)
         self.hider = QToolButton()
         wear(self.hider, "cross")
         self.hider.setAutoRaise(True)
@@ -72,7 +68,6 @@ class CardBox(QFrame):
         self._top.setSpacing(GAP)
         self._top.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignTop)
         self._top.addWidget(self.text, 1)
-        self._top.addWidget(self.line, 1)
         self._top.addWidget(self.hider, 0, Qt.AlignmentFlag.AlignTop)
         self._column.setSpacing(HALF)
         self._column.addLayout(self._top)
@@ -105,7 +100,7 @@ class CardBox(QFrame):
     @property
     def slim_width(self) -> int:
         """The width in which the whole card is one line."""
-        letters = self.line.fontMetrics().horizontalAdvance(self.card.text) + 2
+        letters = self.text.fontMetrics().horizontalAdvance(self.card.text) + 2
         buttons = sum(each.sizeHint().width() + HALF for each in self.buttons)
         return letters + buttons + 2 * FIELD + 5 * GAP
 
@@ -117,9 +112,11 @@ class CardBox(QFrame):
     def _show(self, is_slim: bool) -> None:
         self.is_slim = is_slim
         edge = HALF - 1 if is_slim else GAP
+        # beside its buttons, the text is in the middle
+        alignment = Qt.AlignmentFlag.AlignVCenter if is_slim else Qt.AlignmentFlag.AlignTop
+        self.text.setAlignment(alignment)
+        self.text.setContentsMargins(0, 0 if is_slim else HALF, 0, 0)
         self._column.setContentsMargins(GAP, edge, HALF, edge)
-        self.text.setVisible(not is_slim)
-        self.line.setVisible(is_slim)
         self.detail.setVisible(bool(self.card.detail) and not is_slim)
         self._row.setVisible(bool(self.buttons) and not is_slim)
         for button in self.buttons:
@@ -300,7 +297,7 @@ class CardOverlay(QWidget):
         items = [(each, min(_MOST_WIDTH, room)) for each in banner]
         items += [(box, box.slim_width) for box in turned]
         needs = sum(width for _, width in items) + _MARGIN * (len(items) - 1)
-        self.more.setText(f"{len(items) - 1} more")
+        self.more.setText(f"+{len(items) - 1}")
         rest = room - (self.more.sizeHint().width() + _MARGIN if needs > room else 0)
         row: list[tuple[QWidget, int]] = []
         for each, width in items:
@@ -313,8 +310,8 @@ class CardOverlay(QWidget):
             box.setVisible(any(box is each for each, _ in row))
         self.more.setVisible(left > 0)
         if left:
-            self.more.setText(f"{left} more")
-            self.more.setAccessibleName(f"{left} more messages")
+            self.more.setText(f"+{left}")
+            self.more.setAccessibleName(f"{left} more message{'s' * (left > 1)}")
             row.append((self.more, self.more.sizeHint().width()))
         return row
 

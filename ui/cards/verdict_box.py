@@ -6,7 +6,15 @@ import html
 
 from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from verdigris.core.base.text import format_seconds
 from verdigris.core.pictures.compare.verdict import CLOSE, EQUAL, FAIR, Verdict
@@ -77,11 +85,13 @@ class VerdictBox(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(HALF)
-        top = QHBoxLayout()
-        top.setSpacing(GAP)
-        top.addWidget(self.dots, 0, Qt.AlignmentFlag.AlignVCenter)
-        top.addWidget(self.text, 1)
-        top.addWidget(self.crop)
+        top = QGridLayout()
+        top.setHorizontalSpacing(GAP)
+        top.setVerticalSpacing(HALF)
+        top.addWidget(self.dots, 0, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        top.addWidget(self.text, 1, 0)
+        top.addWidget(self.crop, 0, 1, 2, 1, Qt.AlignmentFlag.AlignTop)
+        top.setColumnStretch(0, 1)
         column.addLayout(top)
         column.addWidget(self.time)
         column.addWidget(self.effect)

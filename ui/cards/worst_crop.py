@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from verdigris.ui.model.parts.worker_pictures import Pictures
 from verdigris.ui.style.metrics import HALF
+from verdigris.ui.viewport.worst_place import pair_of, worst_place
 
 SIDE = 44
-# The crop, and the blocks over which a difference counts, as parts of the picture's shorter side:
-# a single pixel is no place.
-_CROP, _BLOCK = 1 / 6, 1 / 32
+# The side of the crop as a part of the picture's shorter side.
+_CROP = 1 / 6
 _NAME = "The largest difference: reference on the left, neural on the right"
 
 
@@ -31,13 +31,8 @@ class WorstCrop(QWidget):
 
     def show_pictures(self, pictures: Pictures) -> None:
         """Shows the worst place of the present pictures."""
-        pair = pictures.parts.get("reference"), pictures.parts.get("neural")
-        self._sides = ()
-        if pair[0] is not None and pair[1] is not None:
-            reference, neural = pair[0].pixels, pair[1].pixels
-            is_same = pair[0].view == pair[1].view and reference.shape == neural.shape
-            if is_same and min(pair[0].sharp, pair[1].sharp) >= 1:
-                self._sides = tuple(map(_image, crops(reference, neural)))
+        pair = pair_of(pictures.parts)
+        self._sides = tuple(map(_image, crops(*pair))) if pair is not None else ()
         self.setVisible(bool(self._sides))
         self.update()
 
@@ -57,14 +52,10 @@ def crops(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Both pictures around the block with the largest mean difference."""
     height, width = reference.shape[:2]
-    least = min(height, width)
-    block, side = max(1, round(_BLOCK * least)), max(1, round(_CROP * least))
-    rows, columns = height // block, width // block
-    apart = np.abs(reference[..., :3].astype(np.int16) - neural[..., :3]).max(-1)
-    blocks = apart[: rows * block, : columns * block].reshape(rows, block, columns, block)
-    row, column = np.unravel_index(blocks.mean((1, 3)).argmax(), (rows, columns))
-    top = min(max(0, int(row) * block + block // 2 - side // 2), height - side)
-    left = min(max(0, int(column) * block + block // 2 - side // 2), width - side)
+    side = max(1, round(_CROP * min(height, width)))
+    x, y = worst_place(reference, neural) or (0.5, 0.5)
+    top = min(max(0, int(y * height) - side // 2), height - side)
+    left = min(max(0, int(x * width) - side // 2), width - side)
     cut = np.s_[top : top + side, left : left + side, :3]
     return reference[cut], neural[cut]
 

@@ -207,7 +207,8 @@ class PictureArea(QWidget):
         if part == "reference" and not self.is_wiped:
             return
         found = self._images.get("reference")
-        place = QRectF(cell) if found is None else _covering(cell, found[1])
+        # a copy: the left edge is moved
+        place = QRectF(cell if found is None else _covering(cell, found[1]))
         if self.is_wiped:
             place.setLeft(max(place.left(), cell.left() + self.wipe * cell.width()))
         place = place.intersected(cell)

@@ -19,6 +19,7 @@ from verdigris.ui.qt.drawing import points_between
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
 from verdigris.ui.viewport.picture_area import MODES, NAMES, PARTS, SIDE_BY_SIDE, WIPE, PictureArea
 from verdigris.ui.viewport.scale_bar import worst_spots
+from verdigris.ui.viewport.worst_place import pair_of, worst_place
 
 __all__ = ["MODES", "NAMES", "PARTS", "SIDE_BY_SIDE", "WIPE", "Viewport"]
 
@@ -58,7 +59,7 @@ class Viewport(PictureArea):
     def __init__(self, model: PanelModel) -> None:
         super().__init__(model)
         self.camera = CameraControl(model)
-        self._flies = self._needs_all = False
+        self._flies = self._needs_all = self._has_wiped = False
         self._tour: list[tuple[float, float]] = []
         """The worst places of the view that was flown from, the one in sight first."""
         self._flown: tuple[object, ...] = ()
@@ -96,6 +97,7 @@ class Viewport(PictureArea):
             "picture. Ctrl+C: copy it. Drop an .hdr or .exr file to light by it."
         )
         bind(self, model.state.pictures.changed, self._fly_if_known)
+        bind(self, model.state.pictures.changed, self._free_worst)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(640, 420)
@@ -187,10 +189,21 @@ class Viewport(PictureArea):
             self.update()
 
     def _set_wipe(self, wipe: float) -> None:
-        self.wipe = min(1.0, max(0.0, wipe))
+        self.wipe, self._has_wiped = min(1.0, max(0.0, wipe)), True
         if not self._wipe_timer.isActive():
             self._wipe_timer.start()
         self.update()
+
+    def _free_worst(self) -> None:
+        """Keeps the line off the worst place of a result, until the artist moves the line."""
+        pair = pair_of(self._model.state.pictures.parts)
+        if self._has_wiped or pair is None or self.mode != WIPE or self._model.link.is_busy:
+            return
+        place = worst_place(*pair)
+        if place is not None and abs(self.wipe - place[0]) < _BESIDE_SPOT / 2:
+            side = -_BESIDE_SPOT if place[0] > 2 * _BESIDE_SPOT else _BESIDE_SPOT
+            self.wipe = place[0] + side
+            self._fit()
 
     def _cell_at(self, place: QPointF) -> QRectF:
         cells = [cell for _, cell in self.cells()]

@@ -384,3 +384,25 @@ def test_a_tone_mapping_is_chosen_in_the_menu(qtbot, session):
     assert model.state.view.tone == "neutral" and not bar.tones["film"].isChecked()
     model.set_view(tone="aces")
     assert bar.tones["aces"].isChecked()
+
+
+def test_the_line_leaves_the_worst_place_of_a_result(viewport):
+    """Unless the artist has moved it, or a bake trains, whose errors wander."""
+    model = viewport._model
+    viewport.set_mode("wipe")
+    red = np.full((96, 128, 3), RED, np.uint8)
+    worse = red.copy()
+    worse[40:46, 60:66] = 0
+    for state, moves in (("training", False), ("done", True)):
+        viewport.wipe = 0.5
+        model.link.state = state
+        for part, pixels in (("reference", red), ("neural", worse)):
+            number = model.state.view.number
+            model.state.pictures.parts[part] = Picture(pixels, number, 0, 1.0)
+        model.state.pictures.changed.emit()
+        # a tenth of the picture is more than the ring around the place
+        assert (abs(viewport.wipe - 63 / 128) > 0.1) == moves
+    assert model.state.view.wipe == pytest.approx(viewport.wipe, abs=1e-3)
+    viewport._set_wipe(0.5)
+    model.state.pictures.changed.emit()
+    assert viewport.wipe == 0.5
