@@ -52,6 +52,9 @@ class HostNodes(Protocol):
 
 
 def element_path(array: str, index: int, child: str) -> str:
+    """The attribute of an element of an array, or a numbered attribute: `input#`."""
+    if "#" in child:
+        return child.replace("#", str(index))
     return f"{array}[{index}]" if child == array else f"{array}[{index}].{child}"
 
 

@@ -20,6 +20,7 @@ what the node computes. Beside MaterialX's own, these attributes have a meaning:
   elements around it (`previous_position`, `before_position` two before, `next_position`), and
   inputs of the node (`with="at:at"`). With
   `start="value"`, this child of the first element is the first result;
+- with `count="8"` instead of an array, attributes from 1 to 8 are folded: `color:input#`;
 - an input with `output="outColor"` reads this output of the node that is connected;
 - an angle with `unit="degree"` is in degrees, and in radians if it is connected;
 - an input with `fixed="true"` has the present value, also of an attribute that is connected;

@@ -177,7 +177,7 @@ class NetworkReader:
         if port.name in given:
             return given[port.name]
         marks = port.attributes
-        if "array" in marks:
+        if "step" in marks:
             return self._fold(kind, node, port, at)
         if "from" in marks:
             if marks["from"] in ("image", "alpha"):
@@ -235,9 +235,11 @@ class NetworkReader:
     def _fold(self, kind: NodeType, node: str, port: Port, at: Operand | None) -> Operand | None:
         """An array, element by element. None for an empty one."""
         marks = port.attributes
-        array, step = marks["array"], node_types()[marks["step"]]
+        array, step = marks.get("array", port.name), node_types()[marks["step"]]
         order, children = marks.get("order", "index"), _pairs(marks["children"])
-        indices = sorted(self._host.indices(node, array), reverse=order == "-index")
+        count = int(marks.get("count", 0))
+        numbered = range(1, count + 1) if count else self._host.indices(node, array)
+        indices = sorted(numbered, reverse=order == "-index")
         if not order.endswith("index"):
             indices.sort(key=lambda index: self._number(node, element_path(array, index, order)))
         common: dict[str, Operand] = {}

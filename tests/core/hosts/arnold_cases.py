@@ -10,6 +10,52 @@ from .node_formulas import GREEN, RED, mixed, rgb
 REC709 = np.array([0.2126, 0.7152, 0.0722])
 OTHER = np.array([0.5, -2.0, 3.0])
 VARIED = ("u", "v", 0.25)
+LOWER = np.array([0.4, 0.9, 1.3])
+# Arnold User Guide, Layer RGBA: `a` is the result of the layers below, `b` the layer. The numbers
+# are those of MtoA, as wrappers of its nodes list them.
+OPERATIONS = {
+    0: lambda a, b: b + 0 * a,
+    2: lambda a, b: (a + b) / 2,
+    4: lambda a, b: 1 - (1 - a) / b,
+    5: lambda a, b: a / (1 - b),
+    6: lambda a, b: abs(a - b),
+    9: lambda a, b: a + b - 2 * a * b,
+    11: lambda a, b: 2 * a * b / (a + b),
+    12: lambda a, b: b**2 / (1 - a),
+    15: np.hypot,
+    17: lambda a, b: np.where(b < 0.5, a + 2 * b - 1, a + 2 * (b - 0.5)),
+    20: np.maximum,
+    21: np.minimum,
+    23: lambda a, b: a * b,
+    24: lambda a, b: 1 - abs(1 - a - b),
+    28: lambda a, b: np.minimum(a, b) - np.maximum(a, b) + 1,
+    29: lambda a, b: np.where(b < 0.5, np.minimum(a, 2 * b), np.maximum(a, 2 * (b - 0.5))),
+    30: lambda a, b: a + b,
+    31: lambda a, b: a**2 / (1 - b),
+    32: lambda a, b: np.where(np.maximum(a, b) <= 1, a + b - a * b, np.maximum(a, b)),
+}
+
+
+def layered(operation, blend, **more):
+    """A constant layer below one that varies, at three quarters."""
+    # glow has a pole at 1
+    lower = LOWER / 2 if operation == 12 else LOWER
+    inputs = {"enable1": True, "input1": tuple(lower), "enable2": True, "input2": PLACED}
+    inputs |= {"mix2": 0.75, "operation2": operation, **more}
+    return (
+        "aiLayerRgba",
+        inputs,
+        "outColor",
+        lambda u, v: lower + 0.75 * (blend(lower, placed(u, v)) - lower),
+    )
+
+
+# away from the poles of some operations, which are at 0 and 1
+PLACED = (0.7, "u", 0.35)
+
+
+def placed(u, v):
+    return np.stack([np.full_like(u, 0.7), u, np.full_like(u, 0.35)], -1)
 
 
 def of_two(kind, function):
@@ -116,6 +162,16 @@ CASES = {
         },
         "outColor",
         corrected,
+    ),
+    **{f"ai layer {at}": layered(at, blend) for at, blend in OPERATIONS.items()},
+    # a layer covers those below by its alpha
+    "ai layer over": layered(26, lambda a, b: b + a * 0.6, input2A=0.4),
+    "ai layer clamped": (
+        "aiLayerRgba",
+        {"enable1": True, "input1": tuple(LOWER), "enable2": True, "input2": VARIED}
+        | {"operation2": 23, "clamp": True},
+        "outColor",
+        lambda u, v: np.clip(LOWER, 0, 1) * rgb(u, v),
     ),
     "ai layers": (
         "aiLayerRgba",

@@ -225,6 +225,10 @@ CASES = {
             2: lambda a, b, f: a + (b - a) * f,
             3: lambda a, b, f: a * (b * f + 1 - f),
             6: lambda a, b, f: abs(a - b * f),
+            # mtoa exports the others as an aiLayerRgba (LookDevKitTranslator.cpp)
+            4: lambda a, b, f: a + (b - a * b) * f,
+            7: lambda a, b, f: a + (a / np.maximum(1 - b, 1e-6) - a) * f,
+            8: lambda a, b, f: a + (1 - (1 - a) / np.maximum(b, 1e-6) - a) * f,
         }.items()
     },
     **{

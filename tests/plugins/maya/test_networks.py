@@ -232,6 +232,8 @@ def test_shaders_are_layered_and_mixed(read, maya):
     np.testing.assert_allclose(unlit(document, material)[:3], [given] * 3, rtol=1e-4)
     found, _, _ = read(body.replace('connectAttr "b.oc" "gold.shader2";', ""))
     assert found.notes[0] == "gold (aiMixShader): only its first shader is used."
+    found, _, _ = read(body.replace("connectAttr", 'setAttr "gold.mode" 1;\nconnectAttr', 1))
+    assert "gold (aiMixShader): MaterialX cannot add surfaces: only its first" in found.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["phong", "blinn"])
@@ -260,6 +262,11 @@ def test_definitions_have_the_attributes_of_the_nodes_with_their_defaults():
             continue
         for port in found.inputs.values():
             marks = port.attributes
+            if "count" in marks:
+                names = [each.partition(":")[2] for each in marks["children"].split()]
+                last = [each.replace("#", marks["count"]) for each in names]
+                assert set(last) <= described.by_name.keys()
+                continue
             if "array" in marks or "from" in marks or port.reads in SHARED:
                 continue
             own = described.by_name.get(port.reads.rpartition(".")[2].partition("[")[0])
