@@ -27,6 +27,7 @@ from verdigris.core.batch.scene.entry import (
 from verdigris.core.hosts.host import find_application
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 from verdigris.core.material.load.changes import NO_CHANGES, DocumentChanges
+from verdigris.core.material.shader.expand import SUFFIXES, is_document
 
 LARGEST_SCENE = 64 << 20
 PACKAGE_SUFFIX = ".usdz"
@@ -87,7 +88,7 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
             for entry in _of_document(file, reading)
         ]
     suffix = path.suffix.lower()
-    if suffix == DOCUMENT_SUFFIX:
+    if is_document(path):
         return list(_of_document(path, reading, is_named=True))
     if suffix in STAGE_SUFFIXES:
         if not reading.confined:
@@ -103,7 +104,7 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
             f"{path}: is a scene of {application.name}: bake it with {application.interpreter} and "
             "the plug-in's batch.py, or on a farm with `verdigris farm host-template`"
         )
-    known = ", ".join((DOCUMENT_SUFFIX, *STAGE_SUFFIXES, ".json"))
+    known = ", ".join((DOCUMENT_SUFFIX, *SUFFIXES, *STAGE_SUFFIXES, ".json"))
     raise SceneError(f"{path}: not a scene: use a folder, or a file with the suffix {known}")
 
 
@@ -298,8 +299,7 @@ def distinct(paths: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
     Stages stay separate, because their files lie beside the link."""
     names: dict[Hashable, list[Path]] = {}
     for path in paths:
-        is_document = path.suffix.lower() == DOCUMENT_SUFFIX
-        names.setdefault(identity(path) if is_document else path, []).append(path)
+        names.setdefault(identity(path) if is_document(path) else path, []).append(path)
     found = {}
     for several in names.values():
         chosen = next((each for each in several if not each.is_symlink()), several[0])
