@@ -191,6 +191,7 @@ def _of_shader(
         (
             "import material.teacher.interface;",
             "#define VERDIGRIS_SHADER_FILE 1",
+            f"#define VERDIGRIS_TRANSMITS {int(code.index_below is not None)}",
             f"export static const uint kLanesPerSample = {_lanes(False)};",
             *_mesh_lines(mesh),
             *(["uniform float3 gLiveValues;"] if live else []),
@@ -206,6 +207,7 @@ def _of_shader(
         False,
         tuple(live),
         mesh.tiles if mesh else None,
+        None if code.index_below is None else Transmission(code.index_below == 1, code.index_below),
         modules=code.modules,
         samplers=code.samplers,
         is_shader_file=True,

@@ -22,7 +22,12 @@ from verdigris.core.material.graph.traversal import (
 )
 from verdigris.core.material.shader.declarations import Declarations, read_declarations
 from verdigris.core.material.shader.expand import ShaderText, is_shader
-from verdigris.core.material.shader.shader_file import BLOCK, SAMPLERS, expand_implementation
+from verdigris.core.material.shader.shader_file import (
+    BLOCK,
+    SAMPLERS,
+    TRANSMISSION,
+    expand_implementation,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -65,6 +70,8 @@ class ShaderCode(NamedTuple):
     images: tuple[tuple[str, mx.Input], ...]
     uniforms: tuple[tuple[str, Any], ...]
     samplers: tuple[str, ...]
+    index_below: float | None
+    """The index of the solid below, 1 for a thin wall; None if no light passes."""
 
 
 def find_shader(document: Document, material: Material) -> mx.Node | None:
@@ -119,6 +126,7 @@ def shader_code(
         images,
         uniforms,
         tuple(filter(None, listed.split(", "))),
+        float(implementation.getAttribute(TRANSMISSION) or 0) or None,
     )
 
 

@@ -18,6 +18,7 @@ _ATTRIBUTE = re.compile(rf"\[\s*{PREFIX}(\w+)\s*(?:\(([^\]]*)\))?\s*\]")
 _FUNCTION = re.compile(
     rf"\[\s*{PREFIX}(Response|Emission|Opacity)\s*\]\s*(?:\[[^\]]*\]\s*)*(?:[\w:<>,]+\s+)+(\w+)\s*\("
 )
+_TRANSMISSION = re.compile(rf"\[\s*{PREFIX}Transmission\s*(?:\(([^)\]]*)\))?\s*\]")
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _BLOCK = re.compile(r"\s*(?:\[[^\]]*\]\s*)*[ct]buffer\s+(\w+)\s*(:[^{]*)?$")
 _MODIFIERS = "uniform|extern|public|internal|shared|row_major|column_major|precise|volatile"
@@ -72,6 +73,8 @@ class Declarations:
     statements: tuple[_Statement, ...]
     functions: Mapping[str, str]
     """Names of functions that attributes mark, by `Response`, `Emission` or `Opacity`."""
+    transmission: str | None = None
+    """The index of the solid below, or an empty text for a thin wall; None if no light passes."""
 
     def find(self, name: str, block: str = "") -> Declaration | None:
         """The first declaration: branches of an #if may declare a name twice."""
@@ -111,7 +114,10 @@ def read_declarations(text: str) -> Declarations:
     """Finds the variables outside of functions and types, and the marked functions."""
     plain = _PREPROCESSOR.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), blanked(text))
     functions = {found[1]: found[2] for found in _FUNCTION.finditer(plain)}
-    return Declarations(text, tuple(_statements(text, plain, 0, len(plain), "", -1)), functions)
+    statements = tuple(_statements(text, plain, 0, len(plain), "", -1))
+    passes = _TRANSMISSION.search(plain)
+    transmission = (passes[1] or "").strip() if passes else None
+    return Declarations(text, statements, functions, transmission)
 
 
 def _statements(

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 TARGET = "genslang"
+TRANSMISSION = "transmission"
 DEFINES, SAMPLERS, BLOCK, DIGEST = "defines", "samplers", "block", "sha256"
+_INDICES = 1.1, 4.0
 _LARGEST_JSON = 1 << 20
 _KINDS = {
     "float": "float",
@@ -88,6 +90,8 @@ class ShaderFile:
     parameters: tuple[Parameter, ...] = ()
     samplers: tuple[str, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
+    transmission: str = ""
+    """The index of the solid below, 1 for a thin wall; empty if no light passes."""
 
 
 def read_shader_document(
@@ -115,7 +119,15 @@ def read_shader_document(
     samplers = [each["name"] for each in answer["parameters"] if each["type"] == "sampler"]
     if named is not None:
         named.require_known([each.name for each in parameters])
-    shader = ShaderFile(text, declarations, found, tuple(parameters), tuple(samplers), all_defines)
+    shader = ShaderFile(
+        text,
+        declarations,
+        found,
+        tuple(parameters),
+        tuple(samplers),
+        all_defines,
+        _transmission(text.name, settings, declarations),
+    )
     return _document(path, shader)
 
 
@@ -128,6 +140,23 @@ def _reflect(
     return COMPILE_PROCESS.ask({"ask": "reflect", **question}, shown)
 
 
+def _transmission(shown: str, settings: Fields, declarations: Declarations) -> str:
+    """The index of the solid below, 1 for a thin wall; empty if no light passes."""
+    given = declarations.transmission
+    index = 0.0
+    if "transmission" in settings:
+        index = settings.number("transmission")
+    elif given is not None:
+        numbers = _NUMBER.findall(given)
+        index = 1.0 if not given else float(numbers[0]) if len(numbers) == 1 else -1.0
+    if index and index != 1 and not _INDICES[0] <= index <= _INDICES[1]:
+        raise DocumentError(
+            f"{shown}: the index of the solid below is {given or index}: use 1 for a thin wall, or "
+            f"a number from {_INDICES[0]} to {_INDICES[1]}"
+        )
+    return f"{index:g}" if index else ""
+
+
 def _settings(path: Path) -> Fields:
     beside = path.with_suffix(".json")
     values: Any = {}
@@ -136,7 +165,7 @@ def _settings(path: Path) -> Fields:
     if not isinstance(values, dict):
         raise DocumentError(f"{beside}: must be an object")
     found = Fields(str(beside), "", values, DocumentError)
-    found.require_known(("parameters", "functions", "defines"))
+    found.require_known(("parameters", "functions", "defines", "transmission"))
     return found
 
 
@@ -327,6 +356,8 @@ def _document(path: Path, shader: ShaderFile) -> str:
     }
     if shader.samplers:
         implementation[SAMPLERS] = ", ".join(shader.samplers)
+    if shader.transmission:
+        implementation[TRANSMISSION] = shader.transmission
     if shader.defines:
         implementation[DEFINES] = "\n".join(f"{key}={v}" for key, v in shader.defines.items())
     xml.SubElement(root, "implementation", implementation)

@@ -37,6 +37,8 @@ def evaluate(teacher: RawTeacher, enter: Callable[[str], None]) -> dict[str, Any
     """The fields of a `ShaderTrial`. `enter` reports the beginning of a phase."""
     compile_points(teacher)
     uv, wi, wo = _draw()
+    if teacher.generated.transmission is not None:
+        wi[::2, 2] *= -1
     enter("run")
     teacher.response(uv[:_GROUP], wi[:_GROUP], wo[:_GROUP])
     enter("run")

@@ -203,3 +203,17 @@ def test_inputs_are_set_and_names_are_defined_as_a_document_is_loaded(tmp_path):
     ):
         with pytest.raises(DocumentError, match=expected):
             value(inputs, defines)
+
+
+def test_a_shader_that_transmits_answers_for_light_from_below(tmp_path, directions):
+    uv, wi, wo = directions
+    leaf = "float3 leaf(float2 uv, float3 wi, float3 wo) { return abs(wi.z) * (wi.z < 0 ? 2 : 1); }"
+    (tmp_path / "leaf.slang").write_text(f"[VerdigrisResponse] [VerdigrisTransmission] {leaf}")
+    found = Teacher(load_document(tmp_path / "leaf.slang"))
+    assert found.index_below == 1
+    np.testing.assert_allclose(found.response(uv, wi, wo)[:, 0], wi[:, 2], rtol=1e-6)
+    below = wi * np.float32([1, 1, -1])
+    np.testing.assert_allclose(found.response(uv, below, wo)[:, 0], 2 * wi[:, 2], rtol=1e-6)
+    (tmp_path / "leaf.slang").write_text(f"[VerdigrisResponse] [VerdigrisTransmission(9)] {leaf}")
+    with pytest.raises(DocumentError, match="index of the solid below is 9: use 1 for a thin wall"):
+        load_document(tmp_path / "leaf.slang")
