@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.overlay import CardOverlay
+from verdigris.ui.dropping import Drops, DropTarget
 from verdigris.ui.live.live_bar import LiveBar
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
@@ -73,6 +74,25 @@ class Panel(QWidget):
             own = self.session
             self.destroyed.connect(lambda *_: own.close())
         later(self, self._begin)
+
+        # a window of its own takes what is dropped anywhere on it
+        self.drops = (
+            None
+            if parent is not None and parent.property(OWN_WINDOW)
+            else DropTarget(self, Drops(model, self.pages.shelf.shelf))
+        )
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's names
+        if self.drops is not None:
+            self.drops.enter(event)
+
+    def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802
+        if self.drops is not None:
+            self.drops.leave()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        if self.drops is not None:
+            self.drops.drop(event)
 
     def _begin(self) -> None:
         host = self.model.host.host

@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt
+from PySide6.QtCore import QEvent, QLibraryInfo, Qt
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
     QCloseEvent,
     QDragEnterEvent,
+    QDragLeaveEvent,
     QDropEvent,
     QKeySequence,
     QShowEvent,
@@ -25,11 +26,12 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.result_folders import find_result
 from verdigris.ui.cards.welcome import Welcome
+from verdigris.ui.dropping import Drops, DropTarget
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.shelf.bake_queue import BakeQueue, documents_in
+from verdigris.ui.shelf.bake_queue import BakeQueue
 from verdigris.ui.shelf.shelf import Documents
 from verdigris.ui.shelf.shelf_page import ShelfPage
 from verdigris.ui.signals import ERROR, WARNING
@@ -57,9 +59,8 @@ class Window(QMainWindow):
         model = self.panel.model
         self.queue = BakeQueue(model, self.open)
         self.shelf = self.panel.pages.shelf.shelf
-        self.shelf.use(
-            Documents(self.queue, self._memory.recent, self.open, self._forget, self._find_bundle)
-        )
+        ways = (self._memory.recent, self.open, self.add_to_queue, self._forget, self._find_bundle)
+        self.shelf.use(Documents(self.queue, *ways))
         self.welcome = Welcome(self._choose, self._bake_at_once, ShelfPage(self.shelf, keeps=False))
         bind(self, self.shelf.changed, self._show_shelf)
         wear_sheet(self)
@@ -79,7 +80,7 @@ class Window(QMainWindow):
         model.link.state_changed.connect(self._note_bundle)
         self.setWindowTitle("Verdigris")
         self._restore_place()
-        self.setAcceptDrops(True)
+        self.drops = DropTarget(self, Drops(model, self.shelf))
         self._make_menus()
 
     def _show_shelf(self) -> None:
@@ -229,18 +230,13 @@ class Window(QMainWindow):
             self.open(Path(path))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        if _dropped_documents(event.mimeData()):
-            event.acceptProposedAction()
+        self.drops.enter(event)
+
+    def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802
+        self.drops.leave()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        paths = _dropped_documents(event.mimeData())
-        if paths:
-            event.acceptProposedAction()
-            # while a queue is open, a document belongs to it
-            if len(paths) > 1 or paths[0].is_dir() or self.queue.is_open:
-                self.add_to_queue(paths)
-            else:
-                self.open(paths[0])
+        self.drops.drop(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         if not self.panel.closing.allows():
@@ -257,12 +253,6 @@ def stored_theme(memory: Memory) -> str:
     """The theme that the artist has chosen; dark without a choice."""
     theme = memory.text("theme", DARK)
     return theme if theme in THEMES else DARK
-
-
-def _dropped_documents(dropped: QMimeData) -> list[Path]:
-    """The MaterialX documents and folders among dropped files."""
-    paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-    return [path for path in paths if path.is_dir() or documents_in(path)]
 
 
 def run(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+MESH_SUFFIXES = (".obj", *_USD_SUFFIXES)
+"""Kinds of files that `load_mesh` reads."""
 _PAIRS = ("float2", "double2", "half2")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
 # The largest coordinate: squares of larger ones leave the range of floats.

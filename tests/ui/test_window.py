@@ -8,15 +8,8 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QLocale, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import (
-    QAccessible,
-    QDragEnterEvent,
-    QDropEvent,
-    QKeySequence,
-    QTextLayout,
-    QTextOption,
-)
+from PySide6.QtCore import QLocale, QSettings, Qt
+from PySide6.QtGui import QAccessible, QKeySequence, QTextLayout, QTextOption
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -75,27 +68,6 @@ def test_another_document_with_a_material_of_the_same_name_is_read(window, docum
     opened = [each for each in window.client.sent if isinstance(each, commands.Open)]
     assert [each.payload.decode() for each in opened] == [path.read_text() for path in documents]
     assert window.windowTitle() == "second.mtlx - Verdigris"
-
-
-def dropped(window, *paths):
-    """Drops files on the window. Returns whether it accepts them."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    some = (data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    entered = QDragEnterEvent(QPoint(5, 5), Qt.DropAction.CopyAction, *some)
-    entered.ignore()
-    window.dragEnterEvent(entered)
-    window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, *some))
-    return entered.isAccepted()
-
-
-def test_a_dropped_document_is_opened_and_no_other_file(window, documents, tmp_path):
-    picture = tmp_path / "picture.png"
-    assert not dropped(window, picture)
-    assert window.windowTitle() == "Verdigris" and window.pages.currentWidget() is window.welcome
-    assert dropped(window, picture, documents[1])
-    assert window.windowTitle() == "second.mtlx - Verdigris"
-    assert window.pages.currentWidget() is window.panel
 
 
 @pytest.mark.parametrize("typed", ["0.04", "0,04"])

@@ -163,7 +163,8 @@ class CompareWindow(QWidget):
     def __init__(self, model: PanelModel, entries: list[Entry], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Compare {len(entries)} materials")
+        count = len(entries)
+        self.setWindowTitle(f"Compare {count} materials" if count > 1 else entries[0].name)
         self._model = model
         self.comparison = Comparison(model, entries)
         self.grid = CompareGrid(model, self.comparison)

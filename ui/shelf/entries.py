@@ -110,6 +110,11 @@ def entry_of_material(material: HostMaterial, bundle: Path) -> Entry:
     return with_verdict(Entry(material, material.name, "In this scene", "", bundle))
 
 
+def entry_of_bundle(bundle: Path) -> Entry:
+    """A result that may belong to another place."""
+    return with_verdict(Entry(bundle, bundle.stem, "Result", bundle.parent.name, bundle))
+
+
 def entry_of_document(path: Path, bundle: Path | None) -> Entry:
     """A document that was open before."""
     return with_verdict(

@@ -43,6 +43,8 @@ class Documents:
     queue: BakeQueue
     recent: Callable[[], list[Path]]
     open: Callable[[Path], bool]
+    add: Callable[[list[Path]], None]
+    """Lets documents wait, and all those in folders, and shows the shelf."""
     forget: Callable[[Path], Callable[[], None]]
     """Takes a document out of the recent ones. Returns what brings it back."""
     bundle_of: Callable[[Path], Path | None]
@@ -249,7 +251,7 @@ class Shelf:
         assert self.documents is not None
         documents = self.documents
         wait = Action("wait", "Add to queue", "Bakes it with the others that wait",
-                      lambda: documents.queue.add([path]))  # fmt: skip
+                      lambda: documents.add([path]))  # fmt: skip
         tip = "Takes it out of the list; no file is deleted"
         remove = Action("delete", "Remove", tip,
                         lambda: self._removed(entry, documents.forget(path)))  # fmt: skip

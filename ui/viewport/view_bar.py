@@ -233,6 +233,12 @@ class ViewBar(QWidget):
             self._viewport.light_by(name)
         self._show()
 
+    def _list_mesh(self, path: str) -> None:
+        """Lists a file that was chosen or dropped."""
+        if path != self._file:
+            self._file = path
+            self._list_shapes()
+
     def _choose_shape(self, index: int) -> None:
         shape, mesh = self.shape.itemData(index)
         if shape == _SCENE_MESH:
@@ -252,6 +258,8 @@ class ViewBar(QWidget):
 
     def _shape_index(self) -> int:
         view = self._model.state.view
+        if view.shape == _MESH_FILE and view.mesh not in self._model.state.meshes.names:
+            self._list_mesh(view.mesh)
         candidates = [(view.shape, ""), (_SCENE_MESH, view.mesh), (_MESH_FILE, view.mesh)]
         if view.shape == _MESH_FILE:
             candidates.reverse()

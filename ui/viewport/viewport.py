@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from verdigris.core.lighting.environment_file import SUFFIXES
 from verdigris.core.pictures.view import ALL, PIXELATED_FROM, SHOWS
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.commands import LARGEST_PICTURE
@@ -83,7 +80,6 @@ class Viewport(PictureArea):
         self._wipe_timer.setSingleShot(True)
         self._wipe_timer.setInterval(_WIPE_INTERVAL)
         self._wipe_timer.timeout.connect(self._fit)
-        self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setMinimumSize(200, 160)
@@ -319,16 +315,6 @@ class Viewport(PictureArea):
             self._fit()
             self.update()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        # other files are for the window
-        event.setAccepted(_dropped_light(event) is not None)
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        path = _dropped_light(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.light_by(str(path))
-
     def light_by(self, name: str) -> None:
         """Lights the pictures with an environment: a name, or a file."""
         self._model.set_view(lit_by=name, rotate=0.0)
@@ -345,9 +331,3 @@ class Viewport(PictureArea):
     def _zoom(self, factor: float, place: QPointF | None = None) -> None:
         cell = self._cell_at(place) if place is not None else self.cells()[0][1]
         self.camera.zoom(factor, cell, place)
-
-
-def _dropped_light(event: QDropEvent) -> Path | None:
-    """The first dropped file that can light a picture."""
-    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-    return next((path for path in paths if path.suffix.lower() in SUFFIXES), None)

@@ -49,12 +49,9 @@ def page(qtbot, session, tmp_path):
         return lambda: made.recent.append(path)
 
     queue = BakeQueue(model, lambda path: False)
-    made.shelf.use(
-        Documents(
-            queue, lambda: made.recent, lambda path: not made.opened.append(path), forget,
-            lambda path: old if path.stem == "oak" else None,
-        )
-    )  # fmt: skip
+    ways = (lambda: made.recent, lambda path: not made.opened.append(path), queue.add, forget)
+    find = lambda path: old if path.stem == "oak" else None  # noqa: E731
+    made.shelf.use(Documents(queue, *ways, find))
     return made
 
 

@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage, QPainter, QPalette
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 from PySide6.QtTest import QTest
 
 from verdigris.core.hosts.file_host import FilesHost
@@ -280,20 +280,6 @@ def test_the_badge_says_what_is_shown(viewport):
     assert viewport.badge() == "refining, 40%"
     show("neural", 300, 1.0, 0.5)
     assert viewport.badge() == "smoothing, 0%"
-
-
-@pytest.mark.parametrize("name", ["light.hdr", "Light.EXR", "clay.mtlx"])
-def test_a_dropped_environment_lights_and_other_files_are_for_the_window(viewport, name):
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(f"/lights/{name}")])
-    point, action = QPoint(10, 10), Qt.DropAction.CopyAction
-    button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(point, action, data, button, keys)
-    viewport.dragEnterEvent(enter)
-    is_light = not name.endswith("mtlx")
-    assert enter.isAccepted() == is_light
-    viewport.dropEvent(QDropEvent(QPointF(point), action, data, button, keys))
-    assert viewport._model.state.view.lit_by == (f"/lights/{name}" if is_light else "studio")
 
 
 def test_shift_and_drag_turn_the_light_around(qtbot, viewport):

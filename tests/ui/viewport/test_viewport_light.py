@@ -36,11 +36,11 @@ def is_smooth(model):
     return is_sharp(model) and reference(model).refined == 1
 
 
-def drop(viewport, path):
+def drop(panel, path):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    viewport.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, button, keys))
+    panel.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, button, keys))
 
 
 def write_hdri(path, texels):
@@ -79,7 +79,7 @@ def test_an_artist_changes_light_and_shape_and_drops_an_hdri(qtbot, opened, tmp_
     map_[5:9, 20:24] = (40, 1, 1)
     write_hdri(tmp_path / "red lamp.exr", map_)
     choose(shape, "Sphere")
-    drop(panel.viewport, tmp_path / "red lamp.exr")
+    drop(panel, tmp_path / "red lamp.exr")
     # it lights from the side, and paper on the ground is white
     model.set_view(exposure=-3.0)
     qtbot.waitUntil(lambda: is_sharp(model), timeout=WAIT)
@@ -108,6 +108,6 @@ def test_an_artist_changes_light_and_shape_and_drops_an_hdri(qtbot, opened, tmp_
     # a file that cannot be read leaves the light as it is
     (tmp_path / "broken.hdr").write_text("no image")
     before = model.state.view.lit_by
-    drop(panel.viewport, tmp_path / "broken.hdr")
+    drop(panel, tmp_path / "broken.hdr")
     qtbot.waitUntil(lambda: model.state.view.lit_by == before, timeout=WAIT)
     assert any("broken.hdr" in notice.text for notice in model.state.notices)
