@@ -33,15 +33,14 @@ class Feature:
     """Inputs of which any switches the feature off if it differs from zero."""
 
 
-_TRANSMISSION = (
-    "a neural material only reflects: the renderer has to add what is behind the surface"
-)
+TRANSMITTED = "as a second response, to light from below, which the renderer adds"
+_DISPERSION = "all colours are refracted alike"
 _UNLIT_TRANSMISSION = (
     "as part of the opacity map: it shows what is behind the surface, without colour"
 )
 _TRANSPARENT = (
-    "with the mode 'transparent', opacity transmits light, which is dropped: for a surface with "
-    "holes set opacityMode to 1, or opacityThreshold above 0"
+    "with the mode 'transparent', opacity transmits light straight through, as a second response: "
+    "for a surface with holes set opacityMode to 1, or opacityThreshold above 0"
 )
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
@@ -71,9 +70,14 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("coat", "coat"),
         _kept("sheen", "sheen"),
         _kept("thin film", "thin_film_thickness"),
-        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
-        Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
-        Feature(_THIN, ("subsurface",), DROPPED, _TRANSMISSION, needs="thin_walled"),
+        Feature("transmission", ("transmission",), KEPT, TRANSMITTED),
+        Feature("volume", ("transmission_depth",), DROPPED, _VOLUME, needs="transmission"),
+        Feature("volume", ("transmission_scatter",), DROPPED, _VOLUME, needs="transmission"),
+        Feature(
+            "dispersion", ("transmission_dispersion",), DROPPED, _DISPERSION, needs="transmission"
+        ),
+        Feature(_THIN, ("subsurface",), KEPT, TRANSMITTED, needs="thin_walled"),
+        Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE, unless=("thin_walled",)),
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
         Feature("opacity", ("opacity",), KEPT, _COLOURED_OPACITY, off=1.0),
     ),
@@ -85,10 +89,23 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("coat", "coat_weight"),
         _kept("fuzz", "fuzz_weight"),
         _kept("thin film", "thin_film_weight"),
-        Feature("transmission", ("transmission_weight",), DROPPED, _TRANSMISSION),
-        Feature("subsurface", ("subsurface_weight",), APPROXIMATED, _SUBSURFACE),
+        Feature("transmission", ("transmission_weight",), KEPT, TRANSMITTED),
+        Feature("volume", ("transmission_depth",), DROPPED, _VOLUME, needs="transmission_weight"),
+        Feature("volume", ("transmission_scatter",), DROPPED, _VOLUME, needs="transmission_weight"),
         Feature(
-            _THIN, ("subsurface_weight",), DROPPED, _TRANSMISSION, needs="geometry_thin_walled"
+            "dispersion",
+            ("transmission_dispersion_scale",),
+            DROPPED,
+            _DISPERSION,
+            needs="transmission_weight",
+        ),
+        Feature(_THIN, ("subsurface_weight",), KEPT, TRANSMITTED, needs="geometry_thin_walled"),
+        Feature(
+            "subsurface",
+            ("subsurface_weight",),
+            APPROXIMATED,
+            _SUBSURFACE,
+            unless=("geometry_thin_walled",),
         ),
         Feature("emission", ("emission_luminance",), KEPT, _EMISSION, needs="emission_color"),
         Feature("opacity", ("geometry_opacity",), KEPT, _OPACITY, off=1.0),
@@ -101,8 +118,9 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("clearcoat", "clearcoat"),
         _kept("sheen", "sheen_color"),
         _kept("iridescence", "iridescence"),
-        Feature("transmission", ("transmission",), DROPPED, _TRANSMISSION),
+        Feature("transmission", ("transmission",), KEPT, TRANSMITTED),
         Feature("volume", ("thickness",), DROPPED, _VOLUME),
+        Feature("dispersion", ("dispersion",), DROPPED, _DISPERSION, needs="transmission"),
         Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
         Feature("emission", ("emissive",), KEPT, _EMISSION, needs="emissive_strength"),
         Feature("opacity", ("alpha",), KEPT, _OPACITY, off=1.0, needs="alpha_mode"),
@@ -117,7 +135,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature(
             "transmission",
             ("opacity",),
-            DROPPED,
+            KEPT,
             _TRANSPARENT,
             off=1.0,
             unless=("opacityMode", "opacityThreshold"),
@@ -132,7 +150,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("anisotropy", "anisotropic"),
         _kept("sheen", "sheen"),
         _kept("clearcoat", "clearcoat"),
-        Feature("transmission", ("specTrans",), DROPPED, _TRANSMISSION),
+        Feature("transmission", ("specTrans",), KEPT, TRANSMITTED),
         Feature("subsurface", ("subsurface",), APPROXIMATED, _SUBSURFACE),
     ),
     "surface": (
@@ -176,11 +194,11 @@ NODE_FEATURES: dict[str, Part] = {
     "volume": Part("volume", DROPPED, _VOLUME),
     "absorption_vdf": Part("volume", DROPPED, _VOLUME),
     "anisotropic_vdf": Part("volume", DROPPED, _VOLUME),
-    "translucent_bsdf": Part("translucency", DROPPED, _TRANSMISSION),
+    "translucent_bsdf": Part("translucency", KEPT, TRANSMITTED),
     "subsurface_bsdf": Part("subsurface", APPROXIMATED, _SUBSURFACE),
     "uniform_edf": Part("emission", KEPT, _EMISSION),
     "generalized_schlick_edf": EMISSION_BY_VIEW,
-    "LamaTranslucent": Part("translucency", DROPPED, _TRANSMISSION),
+    "LamaTranslucent": Part("translucency", KEPT, TRANSMITTED),
     "LamaSSS": Part("subsurface", APPROXIMATED, _SUBSURFACE),
     "LamaEmission": Part("emission", KEPT, _EMISSION),
     "heighttonormal": Part("height to normal", APPROXIMATED, _SLOPES),

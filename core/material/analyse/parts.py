@@ -20,6 +20,7 @@ from verdigris.core.material.analyse.features import (
     NODE_FEATURES,
     OPACITY_BY_VIEW,
     SURFACE_FEATURES,
+    TRANSMITTED,
     Feature,
     Part,
 )
@@ -194,7 +195,7 @@ def _odd_inputs(node: mx.Node) -> Iterator[Part]:
         if name == "filtertype" and text == "cubic" and _reads_files(node):
             yield Part("cubic filtering", APPROXIMATED, "images are filtered linearly")
         elif name == "scatter_mode" and "T" in text:
-            yield Part("transmission", DROPPED, "a neural material only reflects")
+            yield Part("transmission", KEPT, TRANSMITTED)
         elif name == "temperature" and _is_cold(node, text):
             how = f"MaterialX's colours start at {_COLDEST} K: colder ones are too pale"
             yield Part("blackbody", APPROXIMATED, how)

@@ -58,7 +58,8 @@ def standard_library() -> mx.Document:
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     repair_library_graphs(library)
     _place_by_default(library)
-    _mark_lobes_below_reflection(library)
+    for graph in library.getNodeGraphs():
+        mark_lobes_below_reflection(graph)
     return library
 
 
@@ -86,18 +87,18 @@ def _place_by_default(library: mx.Document) -> None:
     port.setDefaultGeomPropString("UV0")
 
 
-def _mark_lobes_below_reflection(library: mx.Document) -> None:
-    """Marks transmitting lobes below a reflecting one, which all in the library's graphs are.
+def mark_lobes_below_reflection(graph: mx.NodeGraph) -> None:
+    """Marks transmitting lobes below a reflecting one, as all in the library's graphs are.
 
     The lobe above takes the light that their interface reflects, and layering dims them by it: an
     own Fresnel factor would take it twice. The input `retroreflective`, which has no meaning for
     transmission, tells it to the shader.
     """
-    for graph in library.getNodeGraphs():
-        for node in graph.getNodes():
-            mode = node.getInput("scatter_mode")
-            if mode is not None and mode.getValueString() == "T":
-                node.addInput("retroreflective", "boolean").setValueString("true")
+    for node in graph.getNodes():
+        mode = node.getInput("scatter_mode")
+        is_marked = node.getInput("retroreflective") is not None
+        if mode is not None and mode.getValueString() == "T" and not is_marked:
+            node.addInput("retroreflective", "boolean").setValueString("true")
 
 
 def repair_library_graphs(library: mx.Document) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.graph.library import mark_lobes_below_reflection, standard_library
 from verdigris.core.material.graph.traversal import own_graphs
 
 if TYPE_CHECKING:
@@ -51,8 +51,12 @@ def _has_invalid_name(child: mx.Element) -> bool:
 
 def _remove_library_copies(root: mx.Document, library: mx.Document) -> None:
     """Removes exact copies of library elements, which some programs write into each document."""
+    import MaterialX as mx
+
     for child in root.getChildren():
         original = library.getChild(child.getName())
+        if original is not None and isinstance(child, mx.NodeGraph):
+            mark_lobes_below_reflection(child)
         if original is not None and child == original:
             root.removeChild(child.getName())
 

@@ -29,6 +29,8 @@ _PLAIN = frozenset(
 )
 # Programs may append an f to a number.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
+# Inputs that change nothing that a bake keeps: the spread of light inside a body.
+_WITHOUT_EFFECT = ("subsurface_radius", "radius")
 _TRUTH = {"1": "true", "0": "false", "True": "true", "False": "false"}
 _NUMBER_OF = {"true": "1", "false": "0"}
 _OPAQUE = "1"
@@ -70,8 +72,14 @@ def _take_closest_definition(node: mx.Node, made: list[Conversion]) -> None:
         return
     for port in node.getInputs():
         expected = definition.getActiveInput(port.getName())
-        if expected is not None and (port.getType(), expected.getType()) in _PLAIN:
+        if expected is None or port.getType() == expected.getType():
+            continue
+        if (port.getType(), expected.getType()) in _PLAIN:
             _retype(port, port.getType(), expected.getType(), made)
+        elif port.getName() in _WITHOUT_EFFECT:
+            what = f"{port.getNamePath()}: a {port.getType()} for a {expected.getType()}, left out"
+            made.append(Conversion(_place(port), f"{what} because a bake does not use it"))
+            node.removeInput(port.getName())
 
 
 def _retype(port: mx.Input, given: str, wanted: str, made: list[Conversion]) -> None:
@@ -111,7 +119,8 @@ def _differing_inputs(node: mx.Node, definition: mx.NodeDef) -> int | None:
         if expected is None:
             return None
         if expected.getType() != port.getType():
-            if (port.getType(), expected.getType()) not in _PLAIN:
+            is_plain = (port.getType(), expected.getType()) in _PLAIN
+            if not is_plain and port.getName() not in _WITHOUT_EFFECT:
                 return None
             count += 1
     return count

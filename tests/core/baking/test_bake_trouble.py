@@ -90,14 +90,20 @@ def test_a_material_that_is_kept_whole_is_baked_without_a_warning(clay, tmp_path
 
 
 def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_step(tmp_path):
-    skin = make_teacher("skin", base_color="0.5, 0.2, 0.1", subsurface="0.4", transmission="0.2")
+    skin = make_teacher(
+        "skin",
+        base_color="0.5, 0.2, 0.1",
+        subsurface="0.4",
+        transmission="0.2",
+        transmission_dispersion="1",
+    )
     baking = bake([skin], BRIEF, BakeOptions("out", tmp_path))
     events = [*itertools.takewhile(lambda event: not isinstance(event, Phase), baking)]
     baking.close()
     assert isinstance(events[0], Started)
     told = [event.text for event in events[1:3]]
     assert told[0].startswith("skin: subsurface is approximated: as diffuse light")
-    assert told[1].startswith("skin: transmission is dropped: a neural material only reflects")
+    assert told[1].startswith("skin: dispersion is dropped: all colours are refracted alike")
     assert warnings(events) == told
 
 

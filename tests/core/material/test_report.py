@@ -24,7 +24,7 @@ def test_parts_in_use_are_listed_with_their_fate():
     )
     found = fates(with_surface(inputs))
     assert found["coat"] == "kept"
-    assert found["transmission"] == "dropped"
+    assert found["transmission"] == "kept"
     assert found["subsurface"] == "approximated"
     assert found["emission"] == "kept"
     assert found["opacity"] == "kept"
@@ -98,18 +98,18 @@ def test_a_material_whose_surface_is_not_there_is_reported_beside_others():
     assert "'nowhere', which does not exist" in problems["led"]
 
 
-def test_what_thin_walls_let_through_is_dropped():
+def test_what_thin_walls_let_through_is_kept():
     inputs = '<input name="subsurface" type="float" value="0.5"/>'
     assert "subsurface of thin walls" not in fates(with_surface(inputs))
     inputs += '<input name="thin_walled" type="boolean" value="true"/>'
-    assert fates(with_surface(inputs))["subsurface of thin walls"] == "dropped"
+    assert fates(with_surface(inputs))["subsurface of thin walls"] == "kept"
 
 
 @pytest.mark.parametrize(
-    ("mode", "threshold", "fate", "coverage"),
-    [("0", "0", "dropped", 1), ("1", "0", "kept", 0.6), ("0", "0.7", "kept", 0)],
+    ("mode", "threshold", "part", "coverage"),
+    [("0", "0", "transmission", 1), ("1", "0", "opacity", 0.6), ("0", "0.7", "opacity", 0)],
 )
-def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, fate, coverage):
+def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, part, coverage):
     text = document(
         '<UsdPreviewSurface name="shader" type="surfaceshader">'
         '<input name="opacity" type="float" value="0.6"/>'
@@ -119,9 +119,43 @@ def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, fate
     )
     found = report(text, probe=True)
     fates = {part.name: part.fate for part in found.parts}
-    assert fates["opacity" if fate == "kept" else "transmission"] == fate
+    assert fates[part] == "kept"
     assert ("opacity" in fates) != ("transmission" in fates)
     assert found.probe.opacity == pytest.approx((coverage, coverage), abs=1e-3)
+
+
+def test_a_colour_for_the_radius_of_subsurface_light_is_a_notice():
+    text = document(
+        '<open_pbr_surface name="shader" type="surfaceshader">'
+        '<input name="subsurface_weight" type="float" value="1"/>'
+        '<input name="subsurface_radius" type="color3" value="1, 0.5, 0.2"/></open_pbr_surface>',
+        material(),
+    )
+    found = report(text, probe=True)
+    assert found.problem == "" and max(found.probe.albedo) > 0.5
+    [types] = [part for part in found.parts if part.name == "types"]
+    assert "shader/subsurface_radius: a color3 for a float, left out" in types.how
+
+
+@pytest.mark.parametrize(
+    ("surface", "inputs", "name"),
+    [
+        ("standard_surface", {"transmission": "1", "transmission_depth": "2"}, "volume"),
+        ("standard_surface", {"transmission": "1", "transmission_dispersion": "9"}, "dispersion"),
+        ("open_pbr_surface", {"transmission_weight": "1", "transmission_depth": "2"}, "volume"),
+        ("gltf_pbr", {"transmission": "1", "thickness": "2"}, "volume"),
+    ],
+)
+def test_only_what_happens_inside_of_a_glass_is_dropped(surface, inputs, name):
+    ports = "".join(
+        f'<input name="{port}" type="float" value="{value}"/>' for port, value in inputs.items()
+    )
+    text = document(
+        f'<{surface} name="shader" type="surfaceshader">{ports}</{surface}>', material()
+    )
+    found = fates(text)
+    assert found["transmission"] == "kept"
+    assert [each for each, fate in found.items() if fate == "dropped"] == [name]
 
 
 def test_the_back_of_a_surface_is_dropped():
@@ -152,7 +186,7 @@ def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
         "opacity": "kept",
         "LamaAdd": "kept",
         "subsurface": "approximated",
-        "translucency": "dropped",
+        "translucency": "kept",
         "back": "dropped",
     }
 
