@@ -25,6 +25,7 @@ from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
+from verdigris.core.material.shader.shader_file import LEFT_OUT
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -114,6 +115,7 @@ def describe_material(
             *converted_types(document, nodes),
             *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
+            *_left_out(shaders),
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
@@ -188,6 +190,20 @@ def _fixed_parameters(shaders: Sequence[mx.Node]) -> Iterator[str]:
             for port in shader.getInputs():
                 if port.getType() not in ("float", "color3"):
                     yield f"{port.getName()}={port.getValueString()}: {port.getType()}"
+
+
+def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
+    """Variables of shader files that cannot be set, and that their functions do not use, and images
+    without a file."""
+    for shader in shaders:
+        implementation = shader_implementation(shader)
+        listed = implementation.getAttribute(LEFT_OUT) if implementation is not None else ""
+        if listed:
+            yield Part("other variables", DROPPED, f"{listed}: the response does not use them")
+        for port in shader.getInputs() if implementation is not None else ():
+            if port.getType() == "filename" and not port.getResolvedValueString():
+                how = f"it has no file and is white: --set-input {port.getName()}=FILE names one"
+                yield Part(f"image {port.getName()!r}", DROPPED, how)
 
 
 def _places_of_shader(shaders: Sequence[mx.Node]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ uniform can: its declaration becomes that of a plain variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from verdigris.core.material.shader.expand import blanked
@@ -38,6 +38,10 @@ _NOT_PARAMETERS = re.compile(
 )
 # Places in memory, which would clash with those of other modules.
 _PLACES = re.compile(r":\s*(?:register|packoffset)\s*\([^)]*\)|\[\[vk::\w+[^\]]*\]\]")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+# the name of a function in its head, before types of its parameters and semantics
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^()]*>)?\s*\((?![^()]*\)\s*\])")
 _BRACKETS = re.compile(r"\[\[[^\]]*\]\]|\[[A-Za-z_]\w*(?:\([^\]]*\))?\]")
 
 
@@ -108,6 +112,45 @@ class Declarations:
             parts += [self.text[end:start], code]
             end = stop
         return _without_attributes("".join((*parts, self.text[end:])))
+
+
+def names_behind(text: str, functions: Iterable[str]) -> set[str]:
+    """All names that these functions use, by way of other functions, types and macros. Overloads
+    count as one function."""
+    plain = blanked(text)
+    used: dict[str, set[str]] = {}
+    for macro in _MACRO.finditer(plain):
+        used.setdefault(macro[1], set()).update(_WORD.findall(macro[2]))
+    plain = _PREPROCESSOR.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), plain)
+    for head, inner in _blocks(plain, 0, len(plain)):
+        names = [each[1] for each in _CALLED.finditer(head)] or _WORD.findall(head)[-1:]
+        for name in names[:1]:
+            used.setdefault(name, set()).update(_WORD.findall(head), _WORD.findall(inner))
+    found: set[str] = set()
+    waiting = [*functions]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += used.get(name, ())
+    return found
+
+
+def _blocks(plain: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+    """Heads and contents of functions and types, also of those in namespaces."""
+    begun = place = start
+    while place < end:
+        if plain[place] == ";":
+            begun = place + 1
+        elif plain[place] == "{":
+            close = _closing(plain, place, end)
+            head = plain[begun:place]
+            if re.search(r"\bnamespace\s+[\w:.]+\s*$", head):
+                yield from _blocks(plain, place + 1, close)
+            else:
+                yield head, plain[place + 1 : close]
+            begun, place = close + 1, close
+        place += 1
 
 
 def read_declarations(text: str) -> Declarations:

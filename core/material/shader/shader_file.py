@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as xml
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,12 @@ from verdigris.core.base.json_fields import Fields, read_json_file
 from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.evaluator import KERNEL_VARIABLES
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
-from verdigris.core.material.shader.declarations import Declaration, Declarations, read_declarations
+from verdigris.core.material.shader.declarations import (
+    Declaration,
+    Declarations,
+    names_behind,
+    read_declarations,
+)
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
 
 if TYPE_CHECKING:
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 TARGET = "genslang"
-TRANSMISSION = "transmission"
+TRANSMISSION, LEFT_OUT = "transmission", "leftout"
 DEFINES, SAMPLERS, BLOCK, DIGEST = "defines", "samplers", "block", "sha256"
 _INDICES = 1.1, 4.0
 _LARGEST_JSON = 1 << 20
@@ -40,6 +45,7 @@ _KINDS = {
     "bool": "boolean",
     "texture": "filename",
 }
+_VECTOR_TYPE = re.compile(r"(float|half)([234])")
 _COUNTS = {"vector2": 2, "color3": 3, "vector3": 3, "color4": 4, "vector4": 4}
 _ZERO = {"float": "0", "integer": "0", "boolean": "false", "filename": ""}
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -92,6 +98,8 @@ class ShaderFile:
     defines: Mapping[str, str] = field(default_factory=dict)
     transmission: str = ""
     """The index of the solid below, 1 for a thin wall; empty if no light passes."""
+    left_out: tuple[str, ...] = ()
+    """Variables that cannot be set and are not used, with their types."""
 
 
 def read_shader_document(
@@ -111,10 +119,9 @@ def read_shader_document(
     answer = _reflect(text.name, modules, tuple(functions.items()))
     found = _check_functions(text.name, functions, answer)
     named = settings.table("parameters") if "parameters" in settings else None
+    settable, left_out = _sort_out(text, answer["parameters"], found)
     parameters = [
-        _parameter(text.name, each, declarations, named, all_defines)
-        for each in answer["parameters"]
-        if each["type"] != "sampler"
+        _parameter(text.name, each, declarations, named, all_defines) for each in settable
     ]
     samplers = [each["name"] for each in answer["parameters"] if each["type"] == "sampler"]
     if named is not None:
@@ -127,6 +134,7 @@ def read_shader_document(
         tuple(samplers),
         all_defines,
         _transmission(text.name, settings, declarations),
+        tuple(left_out),
     )
     return _document(path, shader)
 
@@ -138,6 +146,29 @@ def _reflect(
     """What the compiler knows of the last module. A panel reads the same file many times."""
     question = {"name": shown, "modules": modules, "functions": dict(functions)}
     return COMPILE_PROCESS.ask({"ask": "reflect", **question}, shown)
+
+
+def _sort_out(
+    text: ShaderText, parameters: Sequence[Mapping[str, str]], functions: Mapping[str, str]
+) -> tuple[list[Mapping[str, str]], list[str]]:
+    """The parameters that can be set, and the others, in words. Headers of engines declare many
+    variables; refuses those that the shader's functions use and that cannot be set."""
+    settable, left_out = [], []
+    used = names_behind(text.text, functions.values())
+    for each in parameters:
+        name, kind = each["name"], _plain(each["type"])
+        if kind == "sampler":
+            continue
+        if kind in _KINDS or _VECTOR_TYPE.fullmatch(kind):
+            settable.append(each)
+        elif name in used:
+            raise DocumentError(
+                f"{text.name}: parameter {name!r} has the type {kind}: use float, float2, float3, "
+                "float4, int, uint, bool, Texture2D or SamplerState, or make it static"
+            )
+        else:
+            left_out.append(f"{name}: {kind}")
+    return settable, left_out
 
 
 def _transmission(shown: str, settings: Fields, declarations: Declarations) -> str:
@@ -228,6 +259,8 @@ def _shape(kind: str) -> str:
 
 
 def _plain(kind: str) -> str:
+    kind = kind.replace(", DefaultDataLayout", "")
+    kind = re.sub(r"matrix<(\w+),\s*(\d),\s*(\d)>", r"\1\2x\3", kind)
     return re.sub(r"vector<(\w+),\s*(\d)>", r"\1\2", kind)
 
 
@@ -260,7 +293,7 @@ def _parameter(
     if settings is not None:
         settings.require_known(_OF_PARAMETERS)
         given |= {key: _as_text(value) for key, value in settings.values.items()}
-    kind = _kind(asker, reflected["type"], given, declared)
+    kind = _kind(reflected["type"], given, declared)
     text = given.get("file" if kind == "filename" else "value")
     if text is None and kind != "filename":
         text = defines.get(declared.value or "", declared.value)
@@ -286,19 +319,14 @@ def _as_text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _kind(asker: str, reflected: str, given: Mapping[str, str], declared: Declaration) -> str:
+def _kind(reflected: str, given: Mapping[str, str], declared: Declaration) -> str:
     """The MaterialX type. Three numbers are a colour unless an attribute says otherwise."""
-    found = re.fullmatch(r"(float|half)([234])", reflected)
+    found = _VECTOR_TYPE.fullmatch(reflected)
     if found:
         wanted = given.get("kind") or ("vector" if "Vector" in declared.attributes else "")
         is_colour = found[2] == "3" or "colour_space" in given or "Colour" in declared.attributes
         is_colour = is_colour and found[2] != "2" and wanted != "vector"
         return f"{'color' if is_colour else 'vector'}{found[2]}"
-    if reflected not in _KINDS:
-        raise DocumentError(
-            f"{asker} has the type {_plain(reflected)}: use float, float2, float3, float4, int, "
-            "uint, bool, Texture2D or SamplerState, or make it static"
-        )
     return _KINDS[reflected]
 
 
@@ -356,6 +384,8 @@ def _document(path: Path, shader: ShaderFile) -> str:
     }
     if shader.samplers:
         implementation[SAMPLERS] = ", ".join(shader.samplers)
+    if shader.left_out:
+        implementation[LEFT_OUT] = "; ".join(shader.left_out)
     if shader.transmission:
         implementation[TRANSMISSION] = shader.transmission
     if shader.defines:

@@ -153,8 +153,9 @@ class TexturePool:
         return digest.hexdigest()
 
     def _blank(self) -> BoundTexture:
-        """An image without tiles, for a missing file name: the node returns its default."""
-        texels = np.zeros((1, 1, 4), np.uint8)
+        """An image without tiles, for a missing file name: the node returns its default. In a
+        shader file it is white."""
+        texels = np.full((1, 1, 4), 255, np.uint8)
         return self._upload((texels,), "rgba8_unorm", (1.0, 1.0, -1e6, -1e6))
 
     def _upload(

@@ -39,7 +39,7 @@ FAULTS = {
     ),
     "opacity in colour": (LAMBERT + "float3 opacity(float2 uv) { return 1; }", "is float3"),
     "marked twice": ("[VerdigrisResponse] float3 glow(float2 uv) { return 1; }", "is float3 glow"),
-    "matrix": ("float3x3 turn;" + body("return mul(turn, wi);"), "'turn' has the type matrix"),
+    "matrix": ("float3x3 turn;" + body("return mul(turn, wi);"), "'turn' has the type float3x3"),
     "array": ("float weights[4];" + body("return weights[0];"), "'weights' has the type float[4]"),
     "struct": ("struct P { float a; }; P p;" + body("return p.a;"), "'p' has the type P"),
     "cube map": ("TextureCube sky; SamplerState s;" + body("return sky.SampleLevel(s, wi, 0).rgb;"),

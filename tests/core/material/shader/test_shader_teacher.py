@@ -217,3 +217,70 @@ def test_a_shader_that_transmits_answers_for_light_from_below(tmp_path, directio
     (tmp_path / "leaf.slang").write_text(f"[VerdigrisResponse] [VerdigrisTransmission(9)] {leaf}")
     with pytest.raises(DocumentError, match="index of the solid below is 9: use 1 for a thin wall"):
         load_document(tmp_path / "leaf.slang")
+
+
+# What headers of engines declare beside a BRDF.
+ENGINE = """
+#ifndef GUARD
+#define GUARD
+#define PI 3.14159265f
+#define SAMPLE(map, uv) map.Sample(LinearSampler, uv)
+cbuffer Frame : register(b0)
+{
+    row_major float4x4 ViewProjection;
+    float4 Weights[4];
+    float Time;
+};
+struct Light { float3 colour; float intensity; };
+TextureCube Sky : register(t5);
+StructuredBuffer<Light> Lights : register(t7);
+SamplerState LinearSampler : register(s0);
+SamplerComparisonState ShadowSampler : register(s1);
+RWTexture2D<float4> Target;
+Texture2D BaseColor : register(t0);
+struct VSOut { float4 pos : SV_Position; float2 uv : TEXCOORD0; };
+struct Surface { float3 base; half rough; };
+Surface Load(float2 uv)
+{
+    Surface s;
+    s.base = SAMPLE(BaseColor, uv).rgb;
+    s.rough = (half)0.5;
+    return s;
+}
+float4 Ambient(float3 n)
+{
+    float4 sky = Sky.SampleLevel(LinearSampler, n, 0) * Lights[0].intensity;
+    return sky + mul(float4(n, 1), ViewProjection);
+}
+float4 PSMain(VSOut i) : SV_Target { clip(0.5 - i.uv.x); return Ambient(float3(0, 0, 1)); }
+[numthreads(8, 8, 1)] void CSMain(uint3 id : SV_DispatchThreadID) { Target[id.xy] = 0; }
+inline float3 Schlick(in const float3 f0, float f90, float u) { return f0 + (f90.xxx - f0) * u; }
+#endif
+"""
+
+
+def test_variables_of_an_engine_that_the_response_does_not_use_are_left_out(tmp_path, directions):
+    uv, wi, wo = directions
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "engine.hlsli").write_text(ENGINE)
+    (tmp_path / "lib" / "helper.slang").write_text(
+        "module helper; public float one() { return 1; }"
+    )
+    (tmp_path / "own.hlsl").write_text(
+        "import helper;\n#include <engine.hlsli>\n"
+        "namespace Own { float half_() { return one() / 2; } }\n"
+        "float3 response(float2 uv, float3 wi, float3 wo)\n{\n    Surface s = Load(uv);\n"
+        "    return s.base / PI * wi.z * Own::half_() * Schlick(1.xxx, 1, wo.z);\n}\n"
+    )
+    document = load_document(tmp_path / "own.hlsl", tmp_path / "lib")
+    found = Teacher(document).response(uv, wi, wo)
+    np.testing.assert_allclose(found[:, 1], wi[:, 2] / np.pi / 2, rtol=1e-5)
+    (report,) = describe(document, probe=False)
+    (left, image) = report.parts
+    assert left.how.startswith("ViewProjection: float4x4; Weights: float4[4]; Sky: TextureCube")
+    assert "white: --set-input BaseColor=FILE" in image.how
+    assert [path.name for path in document.files] == ["own.hlsl", "helper.slang", "engine.hlsli"]
+    text = (tmp_path / "own.hlsl").read_text().replace("wo.z", "Ambient(wo).x")
+    (tmp_path / "own.hlsl").write_text(text)
+    with pytest.raises(DocumentError, match="'ViewProjection' has the type float4x4: use float"):
+        load_document(tmp_path / "own.hlsl", tmp_path / "lib")
