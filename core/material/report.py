@@ -25,7 +25,7 @@ from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
-from verdigris.core.material.shader.shader_file import LEFT_OUT
+from verdigris.core.material.shader.document_text import LEFT_OUT
 
 if TYPE_CHECKING:
     import MaterialX as mx

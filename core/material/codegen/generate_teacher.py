@@ -82,6 +82,8 @@ class GeneratedMaterial:
     modules: tuple[tuple[str, str], ...] = ()
     """Modules that the source imports, by name, each after those that it imports."""
     samplers: tuple[str, ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
+    """Names of files of numbers, by variable."""
     is_shader_file: bool = False
     """Whether a shader file has the code: it declares its variables itself, not in a block."""
 
@@ -210,6 +212,7 @@ def _of_shader(
         None if code.index_below is None else Transmission(code.index_below == 1, code.index_below),
         modules=code.modules,
         samplers=code.samplers,
+        tables=code.tables,
         is_shader_file=True,
     )
 

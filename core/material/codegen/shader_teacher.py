@@ -21,13 +21,14 @@ from verdigris.core.material.graph.traversal import (
     value_of,
 )
 from verdigris.core.material.shader.declarations import Declarations, read_declarations
-from verdigris.core.material.shader.expand import ShaderText, is_shader
-from verdigris.core.material.shader.shader_file import (
+from verdigris.core.material.shader.document_text import (
     BLOCK,
     SAMPLERS,
+    TABLE,
     TRANSMISSION,
     expand_implementation,
 )
+from verdigris.core.material.shader.expand import ShaderText, is_shader
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -68,6 +69,8 @@ class ShaderCode(NamedTuple):
     shade: str
     """The function that stands for the generated entry point."""
     images: tuple[tuple[str, mx.Input], ...]
+    tables: tuple[tuple[str, str], ...]
+    """Names of files of numbers, by variable."""
     uniforms: tuple[tuple[str, Any], ...]
     samplers: tuple[str, ...]
     index_below: float | None
@@ -111,19 +114,21 @@ def shader_code(
     """The code of a surface. `uv` and `values` are code for the place, and for each live value."""
     implementation = shader_implementation(surface)
     assert implementation is not None
-    text = expand_implementation(implementation, document.search, document.name)
+    text = expand_implementation(implementation, document.search, f"{document.name}: ")
     declarations = read_declarations(text.text)
     blocks = {port.getName(): port.getAttribute(BLOCK) for port in surface.getNodeDef().getInputs()}
     varying = [_varying(document, declarations, blocks, each) for each in live]
     main = _with_adapter(text, declarations, implementation, varying)
     name = f"studio_{hashlib.sha256(main.encode()).hexdigest()[:24]}"
-    images, uniforms = _values(document, surface, blocks, {each for one in varying for each in one})
+    changed = {each for one in varying for each in one}
+    images, tables, uniforms = _values(document, surface, blocks, changed)
     shade = _SHADE.format(values=", ".join(values), uv=uv)
     listed = implementation.getAttribute(SAMPLERS)
     return ShaderCode(
         (*text.modules, (name, main)),
         f"import {name};\n{shade}",
         images,
+        tables,
         uniforms,
         tuple(filter(None, listed.split(", "))),
         float(implementation.getAttribute(TRANSMISSION) or 0) or None,
@@ -174,9 +179,11 @@ def _with_adapter(
 
 def _values(
     document: Document, surface: mx.Node, blocks: dict[str, str], varying: set[tuple[str, str]]
-) -> tuple[tuple[tuple[str, mx.Input], ...], tuple[tuple[str, Any], ...]]:
-    """The images and the values of a surface, by the variable's name, behind that of its block."""
-    images, uniforms = [], []
+) -> tuple[
+    tuple[tuple[str, mx.Input], ...], tuple[tuple[str, str], ...], tuple[tuple[str, Any], ...]
+]:
+    """Images, tables and values of a surface, by the variable's name, behind that of its block."""
+    images, tables, uniforms = [], [], []
     for offered in surface.getNodeDef().getActiveInputs():
         name = offered.getName()
         block = blocks.get(name, "")
@@ -192,6 +199,9 @@ def _values(
         if port.getType() == "filename":
             images.append((variable, port.getInterfaceInput() or port))
             continue
+        if offered.getAttribute(TABLE):
+            tables.append((variable, str(port.getResolvedValueString())))
+            continue
         value = value_of(port)
         if value is None:
             value = value_of(defined_input(surface, name))
@@ -199,7 +209,7 @@ def _values(
         if port.getType() == "color3":
             plain = to_linear_rec709(tuple(plain), port.getActiveColorSpace())
         uniforms.append((variable, plain))
-    return tuple(images), tuple(uniforms)
+    return tuple(images), tuple(tables), tuple(uniforms)
 
 
 def check_images(document: Document, files: Sequence[str]) -> None:

@@ -19,7 +19,6 @@ from verdigris.core.material.graph.traversal import (
     file_inputs,
     free_graphs,
     own_graphs,
-    own_implementations,
     upstream_nodes,
 )
 from verdigris.core.material.load.changes import NO_CHANGES, DocumentChanges, set_inputs
@@ -32,15 +31,13 @@ from verdigris.core.material.load.mtlx_text import (
     read_text,
 )
 from verdigris.core.material.load.node_checks import find_fault
+from verdigris.core.material.load.shader_sources import note_shaders
 from verdigris.core.material.normalise.file_names import prefer_files_beside_document
 from verdigris.core.material.normalise.names import add_namespace_to_references
 from verdigris.core.material.normalise.passes import normalise
 from verdigris.core.material.shader.expand import is_shader
-from verdigris.core.material.shader.shader_file import (
-    DIGEST,
-    expand_implementation,
-    read_shader_document,
-)
+from verdigris.core.material.shader.shader_file import read_shader_document
+from verdigris.core.material.shader.tables import is_measured, read_measured_document
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -219,7 +216,7 @@ def load_document(
             "have definitions: leave it out"
         )
     # links that lead in a circle are refused before they are resolved
-    text = read_text(path)
+    text = read_measured_document(path) if is_measured(path) else read_text(path)
     resolved = path.resolve()
     search = SearchPath.of(search_paths, confined, has_options).with_folder(resolved.parent)
     if is_shader(path):
@@ -313,24 +310,11 @@ def _parse(
         _looks_by_material(root)  # refuses looks that inherit each other
         set_inputs(root, changes.inputs)
         rewritten = normalise(root)
-        shaders = _note_shaders(root, name, written.search)
+        shaders = note_shaders(root, written.search)
     ignored = tuple(facts.twins), tuple(facts.overrides)
     search = replace(written.search, hints=_image_folders(root, written.search))
     files = tuple(dict.fromkeys((*written.files, *shaders)))
     return Document(name, root, search, files, *ignored, *rewritten, text=text, changes=changes)
-
-
-def _note_shaders(root: mx.Document, name: str, search: SearchPath) -> list[Path]:
-    """The files of shaders that implement surfaces. Their digest becomes a part of the document, so
-    that a changed shader is a changed document."""
-    found: list[Path] = []
-    for implementation in own_implementations(root):
-        if is_shader(implementation.getFile()):
-            shader = expand_implementation(implementation, search, name)
-            implementation.setAttribute(DIGEST, shader.digest)
-            found += shader.files
-            found += filter(is_file, [shader.files[0].with_suffix(".json")])
-    return found
 
 
 @contextmanager

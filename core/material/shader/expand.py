@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 SUFFIXES = (".slang", ".hlsl")
+# Measured materials of the MERL database.
+MEASURED_SUFFIX = ".binary"
 MOST_BYTES = 1 << 20
 _MOST_EXPANDED = 4 << 20
 _DEEPEST = 64
@@ -44,8 +46,8 @@ def is_shader(path: str | Path) -> bool:
 
 
 def is_document(path: Path) -> bool:
-    """Whether a file is a MaterialX document or a shader by its name."""
-    return path.suffix.lower() == ".mtlx" or is_shader(path)
+    """Whether a file is a MaterialX document, a shader or a measured material by its name."""
+    return path.suffix.lower() in (".mtlx", *SUFFIXES, MEASURED_SUFFIX)
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,14 @@ A JSON file beside the shader (`skin.json` for `skin.slang`) may hold what attri
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.json_fields import Fields, read_json_file
-from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.evaluator import KERNEL_VARIABLES
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
 from verdigris.core.material.shader.declarations import (
@@ -25,18 +23,15 @@ from verdigris.core.material.shader.declarations import (
     names_behind,
     read_declarations,
 )
+from verdigris.core.material.shader.document_text import Parameter, ShaderFile, document_text
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
 
 if TYPE_CHECKING:
-    import MaterialX as mx
-
     from verdigris.core.material.files.paths import SearchPath
 
-TARGET = "genslang"
-TRANSMISSION, LEFT_OUT = "transmission", "leftout"
-DEFINES, SAMPLERS, BLOCK, DIGEST = "defines", "samplers", "block", "sha256"
 _INDICES = 1.1, 4.0
 _LARGEST_JSON = 1 << 20
+_TABLE = "StructuredBuffer<float>"
 _KINDS = {
     "float": "float",
     "half": "float",
@@ -44,10 +39,12 @@ _KINDS = {
     "uint": "integer",
     "bool": "boolean",
     "texture": "filename",
+    _TABLE: "string",
 }
 _VECTOR_TYPE = re.compile(r"(float|half)([234])")
 _COUNTS = {"vector2": 2, "color3": 3, "vector3": 3, "color4": 4, "vector4": 4}
-_ZERO = {"float": "0", "integer": "0", "boolean": "false", "filename": ""}
+_ZERO = {"float": "0", "integer": "0", "boolean": "false"}
+_OF_FILES = ("filename", "string")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _CONSTRUCTOR = re.compile(
     r"(?:(?:float|half|double|int|uint|min16float)[1-4]?|[A-Za-z]*\s*vector<[^>]*>)?\s*"
@@ -69,43 +66,20 @@ _SHAPES = {
 _VECTOR = re.compile(r"vector<(?:float|half|double),\s*(\d)>")
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a shader as an input of its document."""
-
-    name: str
-    kind: str
-    """The MaterialX type."""
-    value: str
-    block: str = ""
-    """The constant buffer around it; empty for a global variable."""
-    low: str = ""
-    high: str = ""
-    label: str = ""
-    colour_space: str = ""
-
-
-@dataclass(frozen=True)
-class ShaderFile:
-    """A shader file with what it declares."""
-
-    text: ShaderText
-    declarations: Declarations
-    functions: Mapping[str, str]
-    """Names of its functions by their role."""
-    parameters: tuple[Parameter, ...] = ()
-    samplers: tuple[str, ...] = ()
-    defines: Mapping[str, str] = field(default_factory=dict)
-    transmission: str = ""
-    """The index of the solid below, 1 for a thin wall; empty if no light passes."""
-    left_out: tuple[str, ...] = ()
-    """Variables that cannot be set and are not used, with their types."""
-
-
 def read_shader_document(
     path: Path, search: SearchPath, defines: Mapping[str, str] | None = None
 ) -> str:
     """A shader file as the text of a MaterialX document."""
+    return document_text(path.stem, path.name, read_shader_file(path, search, defines))
+
+
+def read_shader_file(
+    path: Path,
+    search: SearchPath,
+    defines: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
+) -> ShaderFile:
+    """A shader file with what it declares, and with other `values` of its parameters."""
     settings = _settings(path)
     known = settings.table("defines").values if "defines" in settings else {}
     all_defines = {
@@ -123,10 +97,12 @@ def read_shader_document(
     parameters = [
         _parameter(text.name, each, declarations, named, all_defines) for each in settable
     ]
+    given = values or {}
+    parameters = [replace(each, value=given.get(each.name, each.value)) for each in parameters]
     samplers = [each["name"] for each in answer["parameters"] if each["type"] == "sampler"]
     if named is not None:
         named.require_known([each.name for each in parameters])
-    shader = ShaderFile(
+    return ShaderFile(
         text,
         declarations,
         found,
@@ -136,7 +112,6 @@ def read_shader_document(
         _transmission(text.name, settings, declarations),
         tuple(left_out),
     )
-    return _document(path, shader)
 
 
 @lru_cache(maxsize=32)
@@ -294,8 +269,8 @@ def _parameter(
         settings.require_known(_OF_PARAMETERS)
         given |= {key: _as_text(value) for key, value in settings.values.items()}
     kind = _kind(reflected["type"], given, declared)
-    text = given.get("file" if kind == "filename" else "value")
-    if text is None and kind != "filename":
+    text = given.get("file" if kind in _OF_FILES else "value")
+    if text is None and kind not in _OF_FILES:
         text = defines.get(declared.value or "", declared.value)
     value = _value(asker, kind, text)
     low = high = ""
@@ -310,6 +285,7 @@ def _parameter(
         name, kind, value, block, low, high,
         given.get("label", "").strip('" '),
         given.get("colour_space", "").strip('" '),
+        kind == "string",
     )  # fmt: skip
 
 
@@ -327,11 +303,11 @@ def _kind(reflected: str, given: Mapping[str, str], declared: Declaration) -> st
         is_colour = found[2] == "3" or "colour_space" in given or "Colour" in declared.attributes
         is_colour = is_colour and found[2] != "2" and wanted != "vector"
         return f"{'color' if is_colour else 'vector'}{found[2]}"
-    return _KINDS[reflected]
+    return _KINDS[_plain(reflected)]
 
 
 def _value(asker: str, kind: str, text: str | None) -> str:
-    if kind == "filename":
+    if kind in _OF_FILES:
         return (text or "").strip('" ')
     count = _COUNTS.get(kind, 1)
     if text is None:
@@ -352,67 +328,3 @@ def _value(asker: str, kind: str, text: str | None) -> str:
             "[VerdigrisValue(...)]"
         )
     return numbers[0].partition(".")[0] if kind == "integer" else ", ".join(numbers)
-
-
-def _document(path: Path, shader: ShaderFile) -> str:
-    name = with_plain_letters(path.stem)
-    category = f"{name}_shader"
-    root = xml.Element("materialx", version="1.39")
-    definition = xml.SubElement(root, "nodedef", name=f"ND_{category}", node=category)
-    node = xml.Element(category, name=f"{name}_surface", type="surfaceshader")
-    for each in shader.parameters:
-        offered = {"name": each.name, "type": each.kind, "value": each.value}
-        if each.block:
-            offered[BLOCK] = each.block
-        if each.label:
-            offered["uiname"] = each.label
-        if each.low:
-            offered |= {"uimin": each.low, "uimax": each.high}
-        xml.SubElement(definition, "input", offered)
-        given = {"name": each.name, "type": each.kind, "value": each.value}
-        if each.colour_space:
-            given["colorspace"] = each.colour_space
-        xml.SubElement(node, "input", given)
-    xml.SubElement(definition, "output", name="out", type="surfaceshader")
-    implementation = {
-        "name": f"IM_{category}_{TARGET}",
-        "nodedef": f"ND_{category}",
-        "file": path.name,
-        "target": TARGET,
-        DIGEST: shader.text.digest,
-        **shader.functions,
-    }
-    if shader.samplers:
-        implementation[SAMPLERS] = ", ".join(shader.samplers)
-    if shader.left_out:
-        implementation[LEFT_OUT] = "; ".join(shader.left_out)
-    if shader.transmission:
-        implementation[TRANSMISSION] = shader.transmission
-    if shader.defines:
-        implementation[DEFINES] = "\n".join(f"{key}={v}" for key, v in shader.defines.items())
-    xml.SubElement(root, "implementation", implementation)
-    root.append(node)
-    material = xml.SubElement(root, "surfacematerial", name=name, type="material")
-    xml.SubElement(
-        material, "input", name="surfaceshader", type="surfaceshader", nodename=f"{name}_surface"
-    )
-    xml.indent(root)
-    return xml.tostring(root, encoding="unicode") + "\n"
-
-
-def expand_implementation(
-    implementation: mx.Implementation, search: SearchPath, asker: str
-) -> ShaderText:
-    """The text of the shader file that implements a surface."""
-    where = f"{asker}: {implementation.getName()}"
-    path = search.require(implementation.getFile(), None, where, DocumentError)
-    return expand_shader(path, search, parse_defines(implementation.getAttribute(DEFINES)))
-
-
-def parse_defines(lines: str) -> dict[str, str]:
-    """Definitions from lines such as QUALITY=2; without a value it is 1."""
-    found = {}
-    for text in filter(None, lines.split("\n")):
-        name, _, value = text.partition("=")
-        found[name.strip()] = value.strip() or "1"
-    return found

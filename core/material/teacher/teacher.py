@@ -19,6 +19,7 @@ from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, 
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.shader.tables import read_table
 from verdigris.core.material.shader.trial_result import ShaderTrial, try_shader
 from verdigris.core.material.teacher.probe import live_knots
 from verdigris.core.material.teacher.textures import TexturePool
@@ -72,6 +73,10 @@ class Teacher(DeviceMaterial):
         self.mesh = mesh
         self._mesh = None if mesh is None else self.device.new_buffer(mesh.texels, 16)
         self._pool = TexturePool(self.device, document.search)
+        self._tables = {
+            variable: self.device.new_buffer(find_table(file, variable, document))
+            for variable, file in self.generated.tables
+        }
         try:
             with span("load textures"):
                 self._bound = self._pool.bind(self.generated.textures)
@@ -127,6 +132,7 @@ class Teacher(DeviceMaterial):
         bound: dict[str, Any]
         if self.generated.is_shader_file:
             block |= {name: image.texture for name, image in self._bound.items()}
+            block |= self._tables
             block |= dict.fromkeys(self.generated.samplers, self.device.sampler)
             bound = _nested(block)
         else:
@@ -151,6 +157,12 @@ class Teacher(DeviceMaterial):
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"
             ) from None
+
+
+def find_table(file: str, variable: str, document: Document) -> Floats:
+    """The numbers of a file that a shader reads."""
+    asker = f"{document.name}: parameter {variable!r}"
+    return read_table(document.search.require(file, None, asker, DocumentError), asker)
 
 
 def _nested(variables: Mapping[str, Any]) -> dict[str, Any]:
