@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 SUFFIXES = (".slang", ".hlsl")
-# Measured materials of the MERL database.
-MEASURED_SUFFIX = ".binary"
+# Measured materials of the MERL and the RGL database.
+MERL_SUFFIX, RGL_SUFFIX = ".binary", ".bsdf"
 MOST_BYTES = 1 << 20
 _MOST_EXPANDED = 4 << 20
 _DEEPEST = 64
@@ -47,7 +47,7 @@ def is_shader(path: str | Path) -> bool:
 
 def is_document(path: Path) -> bool:
     """Whether a file is a MaterialX document, a shader or a measured material by its name."""
-    return path.suffix.lower() in (".mtlx", *SUFFIXES, MEASURED_SUFFIX)
+    return path.suffix.lower() in (".mtlx", *SUFFIXES, MERL_SUFFIX, RGL_SUFFIX)
 
 
 @dataclass(frozen=True)

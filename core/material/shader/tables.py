@@ -8,14 +8,15 @@ each to be multiplied by a number of its own.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.errors import DocumentError, reason
 from verdigris.core.material.files.paths import SearchPath
 from verdigris.core.material.shader.document_text import OWN_FOLDER, OWN_SHADERS, document_text
-from verdigris.core.material.shader.expand import MEASURED_SUFFIX
+from verdigris.core.material.shader.expand import MERL_SUFFIX, RGL_SUFFIX
+from verdigris.core.material.shader.rgl import read_rgl
 from verdigris.core.material.shader.shader_file import read_shader_file
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.array_types import Floats
 
+_OWN_SHADERS = {MERL_SUFFIX: "merl.slang", RGL_SUFFIX: "rgl.slang"}
 MERL_GRID = 90, 90, 180
 MERL_SCALES = 1.0 / 1500.0, 1.15 / 1500.0, 1.66 / 1500.0
 _MOST_BYTES = 1 << 30
@@ -30,15 +32,16 @@ _MOST_BYTES = 1 << 30
 
 def is_measured(path: Path) -> bool:
     """Whether a file is a measured material by its name."""
-    return path.suffix.lower() == MEASURED_SUFFIX
+    return path.suffix.lower() in _OWN_SHADERS
 
 
 def read_measured_document(path: Path) -> str:
     """A measured material as the text of a MaterialX document."""
     # refuses a damaged file before a bake
     read_table(path, str(path))
-    shader = read_shader_file(OWN_SHADERS / "merl.slang", SearchPath(), values={"table": path.name})
-    return document_text(path.stem, f"{OWN_FOLDER}/merl.slang", shader)
+    own = _OWN_SHADERS[path.suffix.lower()]
+    shader = read_shader_file(OWN_SHADERS / own, SearchPath(), values={"table": path.name})
+    return document_text(path.stem, f"{OWN_FOLDER}/{own}", shader)
 
 
 def read_table(path: Path, asker: str) -> Floats:
@@ -46,12 +49,18 @@ def read_table(path: Path, asker: str) -> Floats:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DocumentError(f"{asker}: {path} is larger than {_MOST_BYTES >> 30} GB")
-        found = _read_merl(path, asker) if is_measured(path) else np.load(path, allow_pickle=False)
+        found: NDArray[Any]
+        if path.suffix.lower() == MERL_SUFFIX:
+            found = _read_merl(path, asker)
+        elif path.suffix.lower() == RGL_SUFFIX:
+            found = read_rgl(path, asker)
+        else:
+            found = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as failure:
         why = reason(failure) if isinstance(failure, OSError) else str(failure)
         raise DocumentError(
-            f"{asker}: {path} cannot be read ({why}): use an array of numpy (.npy) or a file of "
-            f"the MERL database ({MEASURED_SUFFIX})"
+            f"{asker}: {path} cannot be read ({why}): use an array of numpy (.npy), or a file of "
+            f"the MERL ({MERL_SUFFIX}) or RGL database ({RGL_SUFFIX})"
         ) from None
     if found.dtype.kind not in "fiu" or not found.size:
         raise DocumentError(f"{asker}: {path} contains no numbers ({found.dtype}): save floats")
