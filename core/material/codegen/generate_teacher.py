@@ -15,6 +15,7 @@ from verdigris.core.material.analyse.transmission import Transmission, find_tran
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.generator_input import prepare_document
 from verdigris.core.material.codegen.geometry_values import read_properties, sample_code
+from verdigris.core.material.codegen.node_sources import has_sources, with_sources
 from verdigris.core.material.codegen.shader_teacher import check_images, find_shader, shader_code
 from verdigris.core.material.domain import MOST_SETS
 from verdigris.core.material.files.image_headers import find_atlas
@@ -84,6 +85,8 @@ class GeneratedMaterial:
     samplers: tuple[str, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
     """Names of files of numbers, by variable."""
+    has_code: bool = False
+    """Whether files implement nodes of its document."""
     is_shader_file: bool = False
     """Whether a shader file has the code: it declares its variables itself, not in a block."""
 
@@ -127,6 +130,10 @@ def generate(
             read = read_properties(opened, mesh.properties)
             nodes = [counterpart(node, read) for node in nodes]
             opened = read
+        if has_sources(opened):
+            coded = with_sources(opened, document)
+            nodes = [counterpart(node, coded) for node in nodes]
+            opened = coded
         # an element lives with its document
         _root, element = prepare_document(opened, nodes, material.element, document.root)
         shader = generator.generate("material", element, context)
@@ -164,7 +171,15 @@ def generate(
     )
     _require_reached(document, material, source, live)
     return GeneratedMaterial(
-        material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles, transmission
+        material.name,
+        source,
+        textures,
+        uniforms,
+        takes_slopes,
+        tuple(live),
+        tiles,
+        transmission,
+        has_code=has_sources(document.root),
     )
 
 

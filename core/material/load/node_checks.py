@@ -18,7 +18,7 @@ from verdigris.core.material.graph.traversal import (
 )
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS, NUMBER, SINGLE
-from verdigris.core.material.shader.expand import is_shader
+from verdigris.core.material.shader.expand import is_node_source, is_shader
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -136,8 +136,8 @@ def _without_code(node: mx.Node) -> str | None:
     file = _file_of_code(node)
     if file:
         return (
-            f"node {path!r} is implemented by the file {file!r}, and code is not supported: "
-            "implement it with a graph of nodes"
+            f"node {path!r} is implemented by the file {file!r}, which is not supported: "
+            "implement it with a graph of nodes, or with code in Slang (.slang) or GLSL (.glsl)"
         )
     if node.getType() in _DROPPED or node.getImplementation(TARGET) is not None:
         return None
@@ -168,7 +168,8 @@ def _file_of_code(node: mx.Node) -> str:
 
     found = node.getImplementation(TARGET)
     is_own = isinstance(found, mx.Implementation) and is_of_document(found, node)
-    if is_own and node.getType() == "surfaceshader" and is_shader(found.getFile()):
+    is_surface = node.getType() == "surfaceshader"
+    if is_own and (is_shader(found.getFile()) if is_surface else is_node_source(found)):
         return ""
     return str(found.getFile()) if is_own else ""
 

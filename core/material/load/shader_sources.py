@@ -15,7 +15,7 @@ from verdigris.core.material.shader.document_text import (
     TABLE,
     expand_implementation,
 )
-from verdigris.core.material.shader.expand import is_shader
+from verdigris.core.material.shader.expand import is_node_source, is_shader
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -26,8 +26,9 @@ def note_shaders(root: mx.Document, search: SearchPath) -> list[Path]:
     that a changed shader is a changed document."""
     found: list[Path] = []
     for implementation in own_implementations(root):
-        if is_shader(implementation.getFile()):
-            shader = expand_implementation(implementation, search)
+        is_node = is_node_source(implementation)
+        if is_node or is_shader(implementation.getFile()):
+            shader = expand_implementation(implementation, search, is_fragment=is_node)
             tables = _tables_of(root, implementation, search)
             digests = (shader.digest, *map(file_digest, tables))
             implementation.setAttribute(DIGEST, " ".join(digests))

@@ -117,15 +117,19 @@ def document_text(stem: str, file: str, shader: ShaderFile) -> str:
 
 
 def expand_implementation(
-    implementation: mx.Implementation, search: SearchPath, asker: str = ""
+    implementation: mx.Implementation,
+    search: SearchPath,
+    asker: str = "",
+    is_fragment: bool = False,
 ) -> ShaderText:
-    """The text of the shader file that implements a surface."""
+    """The text of the file that implements a surface, or a node as a fragment of code."""
     where = f"{asker}{implementation.getName()}"
     folder, _, own = implementation.getFile().rpartition("/")
     if folder == OWN_FOLDER and re.fullmatch(r"\w+\.slang", own):
         return expand_shader(OWN_SHADERS / own, SearchPath())
     path = search.require(implementation.getFile(), None, where, DocumentError)
-    return expand_shader(path, search, parse_defines(implementation.getAttribute(DEFINES)))
+    defines = parse_defines(implementation.getAttribute(DEFINES))
+    return expand_shader(path, search, defines, is_fragment)
 
 
 def parse_defines(lines: str) -> dict[str, str]:

@@ -16,11 +16,17 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import DocumentError
 
 if TYPE_CHECKING:
+    import MaterialX as mx
+
     from verdigris.core.material.files.paths import SearchPath
 
 SUFFIXES = (".slang", ".hlsl")
+# Files that may implement a node of a document.
+_NODE_SUFFIXES = (*SUFFIXES, ".glsl")
 # Measured materials of the MERL and the RGL database.
 MERL_SUFFIX, RGL_SUFFIX = ".binary", ".bsdf"
+# Folders of MaterialX's own code, which its generator includes.
+_OF_MATERIALX = ("lib/", "libraries/")
 MOST_BYTES = 1 << 20
 _MOST_EXPANDED = 4 << 20
 _DEEPEST = 64
@@ -43,6 +49,14 @@ _PRELUDE = """#define ddx(x) ((x) - (x))
 def is_shader(path: str | Path) -> bool:
     """Whether a file is a shader by its name."""
     return Path(path).suffix.lower() in SUFFIXES
+
+
+def is_node_source(implementation: mx.Implementation) -> bool:
+    """Whether a file of code implements a node, not a whole surface."""
+    definition = implementation.getNodeDef()
+    is_surface = definition is not None and definition.getType() == "surfaceshader"
+    suffix = Path(implementation.getFile()).suffix.lower()
+    return suffix in _NODE_SUFFIXES and not is_surface
 
 
 def is_document(path: Path) -> bool:
@@ -73,11 +87,16 @@ def blanked(text: str) -> str:
 
 
 def expand_shader(
-    path: Path, search: SearchPath, defines: Mapping[str, str] | None = None
+    path: Path,
+    search: SearchPath,
+    defines: Mapping[str, str] | None = None,
+    is_fragment: bool = False,
 ) -> ShaderText:
     """Reads a shader file. Raises DocumentError for files that are missing, refused or too
-    large."""
-    reader = _Reader(search, _defines(defines or {}, path), str(path))
+    large. A fragment becomes a part of a module that has a prelude already."""
+    prelude = "" if is_fragment else _PRELUDE
+    start = f"{prelude}{_defines(defines or {}, path)}"
+    reader = _Reader(search, start, str(path), is_fragment)
     text = reader.module(path.resolve(), str(path))
     digest = hashlib.sha256("\0".join([text, *reader.modules.values()]).encode()).hexdigest()[:24]
     modules = tuple(
@@ -99,10 +118,11 @@ def _defines(defines: Mapping[str, str], path: Path) -> str:
 
 
 class _Reader:
-    def __init__(self, search: SearchPath, defines: str, shown: str) -> None:
+    def __init__(self, search: SearchPath, start: str, shown: str, is_fragment: bool) -> None:
         self._search = search
         self._shown = shown
-        self._defines = defines
+        self._is_fragment = is_fragment
+        self._start = start
         self._size = 0
         self.files: dict[Path, None] = {}
         self.modules: dict[str, str] = {}
@@ -110,7 +130,7 @@ class _Reader:
 
     def module(self, path: Path, shown: str) -> str:
         outer, self._open = self._open, []
-        text = f"{_PRELUDE}{self._defines}{self._file(path, shown)}"
+        text = f"{self._start}{self._file(path, shown)}"
         self._open = outer
         return text
 
@@ -168,6 +188,9 @@ class _Reader:
         if named is None:
             raise DocumentError(f"{where}: write the name of the included file in quotes")
         name = named[1] or named[2]
+        there = any(each.is_file() for each in self._search.candidates(name, path.parent))
+        if self._is_fragment and not there and name.startswith(_OF_MATERIALX):
+            return found[0]
         file = self._search.require(name, path.parent, where, DocumentError).resolve()
         if file in self._open:
             if _GUARD.match(blanked(_read(file, name))) or "#pragma once" in _read(file, name):

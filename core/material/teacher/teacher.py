@@ -19,6 +19,7 @@ from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, 
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.shader.compiler_errors import compile_error
 from verdigris.core.material.shader.tables import read_table
 from verdigris.core.material.shader.trial_result import ShaderTrial, try_shader
 from verdigris.core.material.teacher.probe import live_knots
@@ -84,8 +85,8 @@ class Teacher(DeviceMaterial):
             raise _error_of_all(document, self.material, first) from None
 
     def _tried(self) -> ShaderTrial:
-        """The trial of a shader file, once for the same code and values."""
-        if not self.generated.is_shader_file:
+        """The trial of code in files, once for the same code and values."""
+        if not self.generated.is_shader_file and not self.generated.has_code:
             return ShaderTrial()
         key = ShaderTrial, self.generated.digest, self.generated.uniforms
         if key not in self.device.memo:
@@ -153,6 +154,8 @@ class Teacher(DeviceMaterial):
         try:
             return self.kernels.get((source, *self._sources), entry)
         except (RuntimeError, slangpy.SlangCompileError) as failure:
+            if self.generated.has_code or self.generated.is_shader_file:
+                raise compile_error(self.document.name, str(failure)) from None
             raise DocumentError(
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"

@@ -6,22 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.shader.compiler_errors import compile_error
 
 if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.base.device import Device
 
-_MOST_SHOWN = 8
-_ERROR = re.compile(
-    r"^(?:fatal )?error\[?[^\]:\n]*\]?: (?P<what>[^\n]*)\n"
-    r"\s*--> (?P<file>[^\n]*?):(?P<line>\d+):\d+\n"
-    r"(?P<shown>(?:[ \t]*(?:\d+ )?\|[^\n]*\n?)*)",
-    re.MULTILINE,
-)
-_CODE = re.compile(r"^\s*\d+ \| (.*)$", re.MULTILINE)
-_POINTED = re.compile(r"^\s*\|\s*\^+ ?(.*)$", re.MULTILINE)
 _FUNCTION = re.compile(r"^[ \t]*(?:[\w:<>,\[\]]+[ \t]+)+(\w+)[ \t]*\([^;{}]*\)\s*\{", re.MULTILINE)
 
 
@@ -47,25 +38,6 @@ def reflect(
         },
         "known": [each for each in known if each not in ("if", "for", "while", "switch")],
     }
-
-
-def compile_error(name: str, text: str) -> DocumentError:
-    """All errors of the compiler's output with file, line and code."""
-    found = list(dict.fromkeys(_errors(text)))
-    if not found:
-        lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
-        found = [lines[0] if lines else text.strip()[:200]]
-    more = len(found) - _MOST_SHOWN
-    shown = "; ".join(found[:_MOST_SHOWN]) + (f"; and {more} more errors" if more > 0 else "")
-    return DocumentError(f"{name} does not compile: {shown}")
-
-
-def _errors(text: str) -> Iterator[str]:
-    for each in _ERROR.finditer(text):
-        code, pointed = _CODE.search(each["shown"]), _POINTED.search(each["shown"])
-        what = (pointed[1] if pointed and pointed[1].strip() else each["what"]).strip().rstrip(".")
-        where = f"{each['file']}({each['line']})"
-        yield f"{where}: {what}" + (f", in {code[1].strip()!r}" if code else "")
 
 
 def _parameters(layouts: Sequence[slangpy.VariableLayoutReflection]) -> Iterator[dict[str, str]]:
