@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from verdigris.core.material.shader.expand import blanked
 
 PREFIX = "Verdigris"
-_ATTRIBUTE = re.compile(rf"\[\s*{PREFIX}(\w+)\s*(?:\(([^\]]*)\))?\s*\]")
+# Lengths are limited: a megabyte of open brackets would otherwise take minutes.
+_ATTRIBUTE = re.compile(rf"\[\s*{PREFIX}(\w+)\s*(?:\(([^\]\n]{{0,400}})\))?\s*\]")
 _FUNCTION = re.compile(
-    rf"\[\s*{PREFIX}(Response|Emission|Opacity)\s*\]\s*(?:\[[^\]]*\]\s*)*(?:[\w:<>,]+\s+)+(\w+)\s*\("
+    rf"\[\s*{PREFIX}(Response|Emission|Opacity)\s*\]\s*(?:\[[^\]\n]{{0,400}}\]\s*)*"
+    r"(?:[\w:<>,]+\s+){1,8}(\w+)\s*\("
 )
-_TRANSMISSION = re.compile(rf"\[\s*{PREFIX}Transmission\s*(?:\(([^)\]]*)\))?\s*\]")
+_TRANSMISSION = re.compile(rf"\[\s*{PREFIX}Transmission\s*(?:\(([^)\]\n]{{0,40}})\))?\s*\]")
 _PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _BLOCK = re.compile(r"\s*(?:\[[^\]]*\]\s*)*[ct]buffer\s+(\w+)\s*(:[^{]*)?$")
 _MODIFIERS = "uniform|extern|public|internal|shared|row_major|column_major|precise|volatile"
@@ -37,12 +39,16 @@ _NOT_PARAMETERS = re.compile(
     r"module|namespace|return|typealias|func|let|var|associatedtype)\b"
 )
 # Places in memory, which would clash with those of other modules.
-_PLACES = re.compile(r":\s*(?:register|packoffset)\s*\([^)]*\)|\[\[vk::\w+[^\]]*\]\]")
+_PLACES = re.compile(
+    r":\s*(?:register|packoffset)\s*\([^)\n]{0,200}\)|\[\[vk::\w+[^\]\n]{0,200}\]\]"
+)
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.MULTILINE)
+# Namespaces in each other.
+_DEEPEST = 16
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # the name of a function in its head, before types of its parameters and semantics
-_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^()]*>)?\s*\((?![^()]*\)\s*\])")
-_BRACKETS = re.compile(r"\[\[[^\]]*\]\]|\[[A-Za-z_]\w*(?:\([^\]]*\))?\]")
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^()]{0,200}>)?\s*\((?![^()]{0,200}\)\s*\])")
+_BRACKETS = re.compile(r"\[\[[^\]]{0,400}\]\]|\[[A-Za-z_]\w*(?:\([^\]]{0,400}\))?\]")
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ def names_behind(text: str, functions: Iterable[str]) -> set[str]:
     return found
 
 
-def _blocks(plain: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+def _blocks(plain: str, start: int, end: int, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Heads and contents of functions and types, also of those in namespaces."""
     begun = place = start
     while place < end:
@@ -145,8 +151,8 @@ def _blocks(plain: str, start: int, end: int) -> Iterator[tuple[str, str]]:
         elif plain[place] == "{":
             close = _closing(plain, place, end)
             head = plain[begun:place]
-            if re.search(r"\bnamespace\s+[\w:.]+\s*$", head):
-                yield from _blocks(plain, place + 1, close)
+            if depth < _DEEPEST and re.search(r"\bnamespace\s+[\w:.]+\s*$", head):
+                yield from _blocks(plain, place + 1, close, depth + 1)
             else:
                 yield head, plain[place + 1 : close]
             begun, place = close + 1, close
@@ -245,7 +251,11 @@ def _split(names: str) -> list[str]:
 def _without_attributes(text: str) -> str:
     """The text with spaces for attributes and places in memory."""
     plain = blanked(text)
-    found = [each.span() for every in (_ATTRIBUTE, _PLACES) for each in every.finditer(plain)]
-    for start, stop in found:
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
-    return text
+    parts, end = [], 0
+    for start, stop in sorted(
+        each.span() for every in (_ATTRIBUTE, _PLACES) for each in every.finditer(plain)
+    ):
+        if start >= end:
+            parts += [text[end:start], re.sub(r"[^\n]", " ", text[start:stop])]
+            end = stop
+    return "".join((*parts, text[end:]))

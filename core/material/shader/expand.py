@@ -37,7 +37,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(include|pragma[ \t]+once)\b([^\n]*)$", 
 _INCLUDED = re.compile(r"\s*(?:\"([^\"\n]+)\"|<([^>\n]+)>)")
 _IMPORT = re.compile(r"\b(import|__include|implementing)\s+([\w./-]+|\"[^\"\n]*\")\s*;")
 _GUARD = re.compile(r"\A\s*#\s*ifndef\s+(\w+)\s+#\s*define\s+\1\b")
-_SAMPLE = re.compile(r"\.\s*(Sample|SampleBias)\s*\(")
+_BRACKET = re.compile(r"\.\s*(Sample|SampleBias)\s*\(|[()\[\]{},]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # A point of a material has no neighbours: differences are zero, and images are sampled at level 0.
 _PRELUDE = """#define ddx(x) ((x) - (x))
@@ -267,41 +267,31 @@ def _with_levels(text: str) -> str:
     a level follows."""
     if "Sample" not in text:
         return text
-    plain = blanked(text)
+    edits: list[tuple[int, int, str]] = []
+    # the call of each open bracket, if it samples, and the commas between its arguments
+    stack: list[tuple[re.Match[str] | None, list[int]]] = []
+    for found in _BRACKET.finditer(blanked(text)):
+        last = found[0][-1]
+        if last in "([{":
+            stack.append((found if found[1] else None, []))
+        elif stack and last == ",":
+            stack[-1][1].append(found.start())
+        elif stack:
+            call, commas = stack.pop()
+            if call is not None and commas:
+                edits += _with_level(call, commas, found.start())
     parts, end = [], 0
-    for call in _SAMPLE.finditer(plain):
-        commas, close = _arguments(plain, call.end())
-        if close < 0 or len(commas) < 1:
-            continue
-        level_at = commas[1] if len(commas) > 1 else close
-        rest = level_at
-        if call[1] == "SampleBias" and len(commas) > 1:
-            rest = commas[2] if len(commas) > 2 else close
-        if call.start() < end:
-            # nested calls are rare, and the inner one keeps its own level
-            continue
-        parts += [
-            text[end : call.start()],
-            ".SampleLevel(",
-            _with_levels(text[call.end() : level_at]),
-            ", 0.0",
-        ]
-        end = rest
+    for start, stop, code in sorted(edits):
+        if start >= end:
+            parts += [text[end:start], code]
+            end = stop
     return "".join((*parts, text[end:]))
 
 
-def _arguments(plain: str, start: int) -> tuple[list[int], int]:
-    """The places of the commas between arguments, and of the bracket behind them."""
-    depth = 0
-    commas: list[int] = []
-    for place in range(start, len(plain)):
-        letter = plain[place]
-        if letter in "([{":
-            depth += 1
-        elif letter in ")]}":
-            if depth == 0:
-                return commas, place
-            depth -= 1
-        elif letter == "," and depth == 0:
-            commas.append(place)
-    return commas, -1
+def _with_level(call: re.Match[str], commas: list[int], close: int) -> list[tuple[int, int, str]]:
+    """What is replaced in a call with a sampler and a place; a bias of the level is removed."""
+    level = commas[1] if len(commas) > 1 else close
+    rest = level
+    if call[1] == "SampleBias" and len(commas) > 1:
+        rest = commas[2] if len(commas) > 2 else close
+    return [(call.start(), call.end(), ".SampleLevel("), (level, rest, ", 0.0")]

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
 
-_FUNCTION = re.compile(r"^[ \t]*(?:[\w:<>,\[\]]+[ \t]+)+(\w+)[ \t]*\([^;{}]*\)\s*\{", re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^[ \t]*(?:[\w:<>,\[\]]+[ \t]+){1,8}(\w+)[ \t]*\([^;{}]{0,2000}\)\s*\{", re.MULTILINE
+)
 
 
 def reflect(
