@@ -23,6 +23,8 @@ from verdigris.core.base.process.worker_environment import (
 MODULE = "verdigris.core.material.trial.answer"
 # Seconds that a phase may take. A shader that compiles for longer would delay each bake.
 LIMITS = {"start": 120.0, "compile": 90.0, "run": 20.0}
+# Seconds after which a process without a question ends.
+MOST_IDLE = 30.0
 _TOO_LONG = {
     "start": "the process that compiles shaders has not started after {0:.0f} s: try again",
     "compile": "it does not compile within {0:.0f} s: make loops, arrays and includes smaller",
@@ -36,17 +38,32 @@ _CRASHED = {
 
 
 class CompileProcess:
-    """The process, with one question at a time."""
+    """The process, with one question at a time. It ends when it has been idle."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._one_at_a_time = threading.Lock()
+        self._rest = threading.Timer(0, self.close)
 
     def ask(self, question: Mapping[str, Any], name: str) -> dict[str, Any]:
         """The answer. Raises DocumentError for what is wrong with the shader called `name`."""
         with self._one_at_a_time:
-            return self._ask(json.dumps(question).encode(), name)
+            self._rest.cancel()
+            try:
+                return self._ask(json.dumps(question).encode(), name)
+            finally:
+                self._rest = threading.Timer(MOST_IDLE, self._close_idle)
+                self._rest.daemon = True
+                self._rest.start()
+
+    def _close_idle(self) -> None:
+        """Ends the process, which holds a device, unless it has a question."""
+        if self._one_at_a_time.acquire(blocking=False):
+            try:
+                self.close()
+            finally:
+                self._one_at_a_time.release()
 
     def _ask(self, question: bytes, name: str) -> dict[str, Any]:
         process = self._started()
@@ -98,6 +115,11 @@ class CompileProcess:
         reader = (self._process.stdout, self._lines)
         threading.Thread(target=_read, args=reader, name="shaders", daemon=True).start()
         return self._process
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process now."""
+        return self._process is not None
 
     def close(self) -> None:
         """Ends the process."""

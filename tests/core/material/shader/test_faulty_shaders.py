@@ -1,5 +1,7 @@
 """Faulty shaders: one clear message each, and the process that tries them serves the next."""
 
+import time
+
 import pytest
 
 from verdigris.core.base.errors import VerdigrisError
@@ -129,3 +131,16 @@ def test_a_shader_that_never_ends_is_refused_and_the_next_is_served(tmp_path, mo
     path = tmp_path / "next.slang"
     path.write_text(LAMBERT)
     assert load_document(path).require_material().name == "next"
+
+
+def test_the_process_that_tries_shaders_ends_when_it_is_idle(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_process, "MOST_IDLE", 0.05)
+    (tmp_path / "a.slang").write_text(LAMBERT.replace("3.14159265", "3.1415926"))
+    load_document(tmp_path / "a.slang")
+    process = compile_process.COMPILE_PROCESS
+    end = time.monotonic() + 10
+    while process.is_running and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not process.is_running
+    (tmp_path / "a.slang").write_text(LAMBERT.replace("3.14159265", "3.141592"))
+    assert load_document(tmp_path / "a.slang").require_material().name == "a"
