@@ -60,6 +60,11 @@ def read_entry(page: Path, title: str) -> str:
 def with_entry(message: str, page: Path) -> str:
     """A message with the entry that explains it, as plain text for a dialog of an application."""
     title = find_trouble(message)
-    text = read_entry(page, title) if title else ""
-    lines = " ".join(re.sub(r"\*\*|`|\[([^]]*)\]\([^)]*\)", r"\1", text).split())
+    lines = explain(title, page) if title else ""
     return f"{message}\n\n{title}: {lines}" if lines else message
+
+
+def explain(title: str, page: Path) -> str:
+    """The text of an entry on one line, without the marks of Markdown."""
+    text = re.sub(r"\*\*|`|\[([^]]*)\]\([^)]*\)", r"\1", read_entry(page, title))
+    return " ".join(text.split())

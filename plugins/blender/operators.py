@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,6 +37,8 @@ from .worker_place import naming_the_button, use_own_worker
 # The default folder of bundles, in Blender's way of writing.
 BESIDE_SCENE = f"//{RESULT_FOLDER}/"
 _INTERVAL = 0.2
+# Characters on a line of the sidebar.
+_LINE = 42
 _PAUSE = 0.05
 
 
@@ -43,6 +46,8 @@ class _Running:
     """The running bake; there is one at most."""
 
     job: BakeJob | None = None
+    failure = ""
+    """What the last operator of the artist reported, if it failed."""
 
 
 def running_job() -> BakeJob | None:
@@ -50,13 +55,21 @@ def running_job() -> BakeJob | None:
     return _Running.job
 
 
+def last_failure() -> str:
+    """What went wrong last: in the bake, or in an operator."""
+    job = _Running.job
+    return job.error if job is not None and job.state == FAILED else _Running.failure
+
+
 class Reporting:
     """The base class of operators, which reports their errors."""
 
     def guarded(self, action: Callable[[], None]) -> set[str]:
+        _Running.failure = ""
         try:
             action()
         except VerdigrisError as failure:
+            _Running.failure = str(failure)
             self.report({"ERROR"}, str(failure))
             return {"CANCELLED"}
         except RuntimeError as failure:
@@ -383,3 +396,8 @@ def bake_folder(text: str, scene: Path | None, name: str = "") -> Path:
 
 def _with_identity(host: BlenderHost, identity: str, before: HostMaterial) -> HostMaterial:
     return next((each for each in host.materials() if host.identity(each) == identity), before)
+
+
+def wrapped(text: str, width: int = _LINE) -> list[str]:
+    """Lines of a text, as labels of Blender have one line."""
+    return textwrap.wrap(text, width) or [""]

@@ -9,17 +9,17 @@ from __future__ import annotations
 import bpy
 
 from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.hosts.troubles import find_trouble
 
-from .bake_job import FAILED, RUNNING
+from .bake_job import RUNNING
 from .changes import changes_of
-from .operators import BESIDE_SCENE, running_job, shown_material
+from .operators import BESIDE_SCENE, last_failure, running_job, shown_material, wrapped
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers, nodes_for_images
 from .scene.results import find_look, find_result
 from .trouble import draw_help
 from .worker_place import own_folder
 
-_WIDTH = 42
 PRESETS = (
     ("", "Automatic", "Standard on a GPU, draft on a CPU"),
     ("draft", "Draft", "For a first look"),
@@ -78,10 +78,13 @@ class _Panel:
             row.operator("verdigris.finish")
             row.operator("verdigris.cancel", icon="CANCEL")
             return
-        if job is not None and job.state == FAILED:
+        failure = last_failure()
+        if failure:
             box = layout.box()
-            for line in wrapped(job.error):
+            for line in wrapped(failure):
                 box.label(text=line)
+            if find_trouble(failure):
+                box.operator("verdigris.why", icon="QUESTION")
         column = layout.column()
         column.use_property_split = True
         for name in ("preset", "folder", "use_weights", "viewport_textures"):
@@ -154,10 +157,3 @@ class VERDIGRIS_PT_material(_Panel, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return context.material is not None
-
-
-def wrapped(text: str, width: int = _WIDTH) -> list[str]:
-    """Lines of a text, as labels of Blender have one line."""
-    import textwrap
-
-    return textwrap.wrap(text, width) or [""]

@@ -27,6 +27,7 @@ CLASSES = (
     worker_setup.VERDIGRIS_OT_make_worker,
     trouble.VERDIGRIS_OT_check_window,
     trouble.VERDIGRIS_OT_report,
+    trouble.VERDIGRIS_OT_why,
     panels.VERDIGRIS_PT_sidebar,
     panels.VERDIGRIS_PT_material,
     VerdigrisUSDHook,

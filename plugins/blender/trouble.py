@@ -25,18 +25,27 @@ from verdigris.core.hosts.trouble_report import (
     read_tail,
     write_trouble_report,
 )
+from verdigris.core.hosts.troubles import PAGE, explain, find_trouble
 from verdigris.plugins.common.programs import default_report
 from verdigris.plugins.common.selftest.window_check import CHECK, DISCARD, SAVE, Window, WindowCheck
 
 from .adapter import BlenderHost
 from .bake_job import RUNNING
-from .operators import Reporting, find_host_material, running_job, shown_material
+from .operators import (
+    Reporting,
+    find_host_material,
+    last_failure,
+    running_job,
+    shown_material,
+    wrapped,
+)
 from .scene.undo import push_undo
 from .selftest import make_scene
 from .worker_place import use_own_worker
 
 _BETWEEN_STEPS = 0.2
 _SECONDS = 10.0
+_WIDTH = 80
 _MODE_OF_BRUSH = "WEIGHT_PAINT"
 
 
@@ -49,6 +58,30 @@ def known_probe() -> Probe:
 def _probe(_: int) -> Probe:
     use_own_worker()
     return probe(BlenderHost())
+
+
+class VERDIGRIS_OT_why(bpy.types.Operator):
+    """Show the entry of the page Troubleshooting that explains the last error"""
+
+    bl_idname = "verdigris.why"
+    bl_label = "Why?"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(find_trouble(last_failure()))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        title = find_trouble(last_failure())
+        lines = wrapped(explain(title, BlenderHost().manual.with_name(PAGE)), _WIDTH)
+
+        def draw(menu: bpy.types.UIPopupMenu, _: bpy.types.Context) -> None:
+            for line in lines:
+                menu.layout.label(text=line)
+
+        if not bpy.app.background:
+            context.window_manager.popup_menu(draw, title=title, icon="QUESTION")
+        self.report({"INFO"}, f"{title}: {' '.join(lines)}")
+        return {"FINISHED"}
 
 
 class VERDIGRIS_OT_report(Reporting, bpy.types.Operator):

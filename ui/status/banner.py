@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
+from verdigris.core.hosts.troubles import find_trouble
 from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -35,6 +36,8 @@ class Banner(QFrame):
             each.setAccessibleName("Message")
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
+        self.why = QPushButton("Why?")
+        self.why.hide()
         self.reveal = QPushButton("Show in folder")
         self.reveal.setToolTip("Opens the folder of the file")
         self.reveal.hide()
@@ -52,6 +55,7 @@ class Banner(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.line, 1)
         row.addWidget(self.recover)
+        row.addWidget(self.why)
         row.addWidget(self.reveal)
         row.addWidget(self.dismiss, 0, top)
         self._fading = QTimer(self)
@@ -59,6 +63,7 @@ class Banner(QFrame):
         self._fading.setInterval(_INFO_MS)
         self._fading.timeout.connect(self._fade)
         self.recover.clicked.connect(lambda _: model.recover())
+        self.why.clicked.connect(lambda _: model.trouble.show(self._message()))
         self.reveal.clicked.connect(lambda _: self._open_folder())
         self.dismiss.clicked.connect(lambda _: self.hide())
         bind(self, model.state.notices.changed, self._show)
@@ -88,6 +93,12 @@ class Banner(QFrame):
         can_resume = model.state.bake.checkpoint_step is not None
         self.recover.setText("&Resume" if can_resume else "Start a &new worker")
 
+    def _message(self) -> str:
+        """What the banner is about, in full."""
+        if self._model.link.health.state in (GONE, SILENT):
+            return self._model.link.health.reason
+        return self._model.state.notices[-1].text
+
     def _is_on_card(self) -> bool:
         """Whether the last message is why the material cannot be baked, which a card shows."""
         report, last = self._model.state.report, self._model.state.notices[-1]
@@ -112,6 +123,9 @@ class Banner(QFrame):
         else:
             self.hide()
             return
+        title = find_trouble(self._message()) if severity != INFO else ""
+        self.why.setVisible(bool(title))
+        self.why.setToolTip(f"Shows the entry of the page Troubleshooting: {title}")
         colour = {ERROR: colours.bad, INFO: colours.good}.get(severity, colours.middling)
         self.icon.show_icon(_ICONS.get(severity, "info"), colour)
         self.text.show_message(text, colour)

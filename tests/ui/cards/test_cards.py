@@ -276,6 +276,13 @@ def test_what_went_well_is_one_slim_line_that_hides_soon(qtbot, panel, session):
     assert 0 < banner._fading.remainingTime() <= 1.05 * 5_000
     model.state.notices.add(WARNING, "A texture is small.\nIt is blurred.")
     assert banner.text.isVisible() and not banner.line.isVisible()
+    assert not banner.why.isVisible()
+    model.state.notices.add(ERROR, "/out/copper.vdg cannot be written: the disk is full")
+    shown = []
+    model.trouble.show = shown.append
+    assert banner.why.isVisible() and "A file cannot be written" in banner.why.toolTip()
+    banner.why.click()
+    assert shown == ["/out/copper.vdg cannot be written: the disk is full"]
     assert not banner._fading.isActive()
     qtbot.waitUntil(lambda: banner.height() > 40, timeout=3000)
 

@@ -235,6 +235,19 @@ def test_a_material_that_cannot_be_read_has_a_way_around(harness):
         bpy.ops.verdigris.bake()
 
 
+def test_why_shows_the_entry_that_explains_the_last_error(harness):
+    assert not bpy.ops.verdigris.why.poll()
+    copper = bpy.data.materials["copper"]
+    copper.node_tree.nodes.clear()
+    copper["verdigris_bundle"] = "/out/copper.vdg"
+    message = "copper has no shader at the surface of its output: connect one"
+    operators._Running.failure = message
+    assert bpy.ops.verdigris.why.poll() and bpy.ops.verdigris.why() == {"FINISHED"}
+    # an action without an error ends it
+    assert bpy.ops.verdigris.compare() == {"FINISHED"}
+    assert operators.last_failure() == ""
+
+
 def test_an_error_of_blenders_own_operators_is_one_line_of_the_report(harness, monkeypatch):
     def fail(*_):
         raise RuntimeError("Error: first line\nsecond line\n")
