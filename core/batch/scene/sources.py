@@ -161,9 +161,9 @@ def read_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         raise SceneError(
             f"{path}: stages need pxr, which is not installed: pip install 'verdigris[usd]'"
         ) from None
-    from verdigris.core.batch.scene.usd_package import unpack
     from verdigris.core.material.usd.faults import refusing_damage, said_by_usd
     from verdigris.core.material.usd.open_stage import open_stage
+    from verdigris.core.material.usd.usd_package import unpack
     from verdigris.core.material.usd.usdshade import convert, list_materials
 
     if _is_no_file(path):

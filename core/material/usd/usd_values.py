@@ -10,6 +10,7 @@ from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.colour_spaces import name_in_materialx
 from verdigris.core.material.graph.library import COMPONENTS
+from verdigris.core.material.usd.usd_package import unpack
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -146,11 +147,22 @@ def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
         return written
     file = resolved or _anchored(attribute, written)
     if "[" in file and file.endswith("]"):
-        raise TextureError(
-            f"{asker}: {file!r} is inside a USDZ package: unpack the package, a zip archive, and "
-            "bake the stage in it"
-        )
+        return _unpacked(file, asker).as_posix()
     return Path(file).as_posix() if file else ""
+
+
+def _unpacked(file: str, asker: str) -> Path:
+    """The copy of a file inside of a package: `props.usdz[wood.png]`."""
+    package, _, inner = file[:-1].partition("[")
+    found = unpack(Path(package))
+    place = found[0] / inner if found else None
+    # a stage may name what is beside the unpacked files
+    if place is None or ".." in place.parts or not place.is_file():
+        raise TextureError(
+            f"{asker}: {file!r} is inside a USDZ package, and cannot be unpacked: unpack the "
+            "package, a zip archive, and bake the stage in it"
+        )
+    return place
 
 
 def _anchored(attribute: Usd.Attribute, written: str) -> str:

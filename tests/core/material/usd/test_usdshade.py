@@ -4,12 +4,14 @@ The stages in data/ are written by hand as Solaris and maya-usd write theirs, or
 from the project's examples; what they should evaluate to is written in MaterialX beside them.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdShade
 
+from verdigris.core.base.device import CACHE_VARIABLE
 from verdigris.core.base.errors import DocumentError, TextureError
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.report import describe
@@ -24,6 +26,7 @@ from verdigris.core.material.usd.usdshade import (
 
 from ..documents import document, material, with_surface
 from .stages import DATA, SAME, converted
+from .test_usd_package import write_package
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
@@ -285,19 +288,28 @@ def test_texture_coordinates_that_are_read_by_name_are_those_of_the_sample(
     assert not [part for part in report.parts if "geometry" in part.name]
 
 
-def test_a_file_inside_a_usdz_is_refused_with_the_remedy(stage):
+def test_an_image_of_a_package_is_read_and_another_is_refused(stage, tmp_path, monkeypatch):
+    """A stage may reference packages, which are no folders for a reader of images."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    files = {"a.usda": "#usda 1.0\n", "maps/c.png": b"pixels"}
+    package = write_package(tmp_path / "b.usdz", files)
+    (tmp_path / "secret.png").touch()
     _, shader = make_material(stage, "ND_standard_surface_surfaceshader")
     picture = UsdShade.Shader.Define(stage, "/made/picture")
     picture.CreateIdAttr("ND_image_color3")
-    picture.CreateInput("file", Sdf.ValueTypeNames.Asset).Set("/a/b.usdz[c.png]")
+    file = picture.CreateInput("file", Sdf.ValueTypeNames.Asset)
     picture.CreateOutput("out", Sdf.ValueTypeNames.Color3f)
     shader.CreateInput("base_color", Sdf.ValueTypeNames.Color3f).ConnectToSource(
         picture.ConnectableAPI(), "out"
     )
-    with pytest.raises(
-        TextureError, match="unpack the package, a zip archive, and bake the stage in it"
-    ):
-        convert(stage, "/made")
+    file.Set(f"{package}[maps/c.png]")
+    text = convert(stage, "/made").text
+    (written,) = re.findall(r'type="filename" value="([^"]*c.png)"', text)
+    assert Path(written).read_bytes() == b"pixels" and tmp_path / "cache" in Path(written).parents
+    for inner in ("gone.png", "../../../../secret.png"):
+        file.Set(f"{package}[{inner}]")
+        with pytest.raises(TextureError, match="cannot be unpacked: unpack the package, a zip"):
+            convert(stage, "/made")
 
 
 def test_the_table_of_definitions_is_that_of_the_library():

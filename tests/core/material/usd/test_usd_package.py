@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.base.device import CACHE_VARIABLE
 from verdigris.core.batch.scene.sources import ReadOptions, entries_of
-from verdigris.core.batch.scene.usd_package import unpack
+from verdigris.core.material.usd.usd_package import unpack
 
 STAGE = """#usda 1.0
 def Material "m"
