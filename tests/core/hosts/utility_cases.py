@@ -151,6 +151,7 @@ CASES = {
     ),
     "gamma": three("gammaCorrect", "outValue", lambda x, g: x ** (1 / g), gamma=(2.2, 1.0, 0.5)),
     "luminance": three("luminance", "outValue", luma),
+    # hue in degrees: Maya's node reference, rgbToHsv, turns it by adding (60, 0, 0)
     "rgb to hsv": (
         "rgbToHsv",
         {"inRgb": ("u", "v", 0.25)},

@@ -306,6 +306,14 @@ def test_a_second_bake_gives_the_viewport_material_its_new_textures(harness, tmp
     assert Path(file["fileTextureName"]) == tmp_path / "b" / "normal.png"
 
 
+def test_the_textures_of_a_baked_look_move_with_the_project(harness, tmp_path):
+    """Maya searches a relative name of a file node in the project (File > Set Project)."""
+    harness.maya.project = str(tmp_path)
+    harness.host.attach(harness.first, BakedResult(tmp_path / "a.vdg", flattened(tmp_path / "b")))
+    file = harness.maya.nodes["Standard_Surface1_verdigris_normal"]["attributes"]
+    assert file["fileTextureName"] == "b/normal.png"
+
+
 def test_viewport_materials_are_found_for_names_with_special_characters(harness, tmp_path):
     plate = by_name(harness.host, "Plate")
     for name in ("töpfer-粘土", "char:gold", "|group|gold"):
