@@ -132,7 +132,8 @@ class BakeRequest:
         metadata=_asked(
             FILE,
             "--importance",
-            "An importance map (an image or .npy): where to sample more.",
+            "An importance map (an image or .npy): where to sample more. --directions weights "
+            "directions.",
             in_scenes="importance",
         ),
     )

@@ -202,7 +202,7 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
             yield Part("other variables", DROPPED, f"{listed}: the response does not use them")
         for port in shader.getInputs() if implementation is not None else ():
             if port.getType() == "filename" and not port.getResolvedValueString():
-                how = f"it has no file and is white: --set-input {port.getName()}=FILE names one"
+                how = "it has no file and is white: set this input to a file"
                 yield Part(f"image {port.getName()!r}", DROPPED, how)
 
 

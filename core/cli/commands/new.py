@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from verdigris.core.base.errors import DocumentError, reason
+from verdigris.core.base.files import Folder
 from verdigris.core.cli.shared.options import CommandApp, path_argument
 from verdigris.core.material.shader.expand import SUFFIXES, is_shader
 from verdigris.shaders import SHADER_FOLDER
@@ -23,8 +24,8 @@ def new(
     if not is_shader(file):
         raise DocumentError(f"{file}: name a file that ends in {' or '.join(SUFFIXES)}")
     try:
-        with file.open("x", encoding="utf-8") as written:
-            written.write(TEMPLATE.read_text(encoding="utf-8"))
+        with Folder.at(file.parent) as folder, folder.make(file.name) as written:
+            written.write(TEMPLATE.read_bytes())
     except FileExistsError:
         raise DocumentError(f"{file}: exists already: choose another name") from None
     except OSError as failure:

@@ -77,7 +77,6 @@ MostBytes = Annotated[
 TimeLimit = Annotated[float | None, typer.Option(help=_HELP["time_limit"])]
 Target = Annotated[str, typer.Option(help=_HELP["target"])]
 Importance = Annotated[Path | None, typer.Option(help=_HELP["importance"])]
-Directions = Annotated[str | None, typer.Option(help=_HELP["directions"])]
 Replace = Annotated[
     bool,
     typer.Option(
@@ -94,6 +93,7 @@ Iterations = Annotated[int | None, typer.Option(hidden=True)]
 Seed = Annotated[int | None, typer.Option(hidden=True)]
 TargetError = Annotated[float | None, typer.Option(hidden=True, help=_HELP["target_error"])]
 UvSet = Annotated[str | None, typer.Option(hidden=True)]
+Directions = Annotated[str | None, typer.Option(hidden=True, help=_HELP["directions"])]
 ViewportTextures = Annotated[
     bool, typer.Option("--viewport-textures", hidden=True, help=_HELP["viewport_textures"])
 ]
@@ -103,9 +103,8 @@ CheckpointSeconds = Annotated[float, typer.Option(hidden=True)]
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
-    "Material": ("live", "mesh"),
-    "Quality": ("resolution", "most_bytes", "time_limit", "target"),
-    "Paint": ("importance", "directions"),
+    "Material": ("live", "set_input", "mesh"),
+    "Quality": ("resolution", "most_bytes", "time_limit", "target", "importance"),
     "Output": ("replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
 }

@@ -110,7 +110,8 @@ SetInput = Annotated[
     typer.Option(
         "--set-input",
         metavar="NAME=VALUE",
-        help="Set an input, such as roughness=0.3; 'inspect' lists them. Repeatable.",
+        help="Set an input, such as roughness=0.3; 'inspect' lists them. Repeatable. -D NAME=VALUE "
+        "defines a name for the preprocessor of a shader file.",
     ),
 ]
 Define = Annotated[
@@ -119,6 +120,7 @@ Define = Annotated[
         "--define",
         "-D",
         metavar="NAME[=VALUE]",
+        hidden=True,
         help="Define a name for the preprocessor of a shader file. Repeatable.",
     ),
 ]

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.json_fields import load_json
 from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
     environment_for,
@@ -95,7 +96,7 @@ class CompileProcess:
         if not line:
             self.close()
             raise DocumentError(f"{name}: {_CRASHED[phase]}")
-        found: dict[str, Any] = json.loads(line)
+        found: dict[str, Any] = load_json(line, name, DocumentError)
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:

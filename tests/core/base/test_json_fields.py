@@ -21,6 +21,7 @@ OWN_TEXT = {
     "core/batch/scene/untrusted_stage.py": "a question from the process that started this one",
     "core/batch/scene/scene.py": "a key of a table, written in the same function",
     "core/cli/commands/selftest.py": "the report of a process that this one started",
+    "core/material/trial/answer.py": "a question from the process that started this one",
     "core/material/usd/signatures.py": "a table of the package",
     "core/settings/bake_settings.py": "settings, written in the same line",
     "core/settings/changes.py": "the user's own command line",

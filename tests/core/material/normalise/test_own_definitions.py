@@ -368,19 +368,24 @@ def test_code_that_does_not_compile_is_shown_with_what_is_wrong_in_it():
         teacher.response(np.float32([[0.5, 0.5]]), up, up)
 
 
-def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
-    (tmp_path / "own.slang").write_text("void own(float3 given, out float3 result) {}")
+def test_code_that_a_document_brings_in_a_file_is_compiled_and_refused_outside(tmp_path):
+    folder = tmp_path / "document"
+    folder.mkdir()
+    code = "void own(float3 given, out float3 result) { result = given.zyx; }"
+    (tmp_path / "own.slang").write_text(code)
     own = (
         '<nodedef name="ND_own" node="own"><input name="given" type="color3" value="1, 0, 0"/>'
         '<output name="out" type="color3"/></nodedef><implementation name="IM_own" '
-        f'nodedef="ND_own" file="{tmp_path / "own.slang"}" function="own" target="genslang"/>'
+        'nodedef="ND_own" file="../own.slang" function="own" target="genslang"/>'
         '<own name="painted" type="color3"/>'
     )
     text = with_surface('<input name="base_color" type="color3" nodename="painted"/>', own)
-    with pytest.raises(
-        DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', and code"
-    ):
-        Teacher(parse_document(text, search_paths=[tmp_path]))
+    up = np.float32([[0, 0, 1]])
+    found = Teacher(parse_document(text, search_paths=[folder]))
+    red, _, blue = found.response(np.float32([[0.5, 0.5]]), up, up)[0]
+    assert blue > red + 0.2
+    with pytest.raises(DocumentError, match=r"own\.slang, outside of the allowed folders"):
+        parse_document(text, search_paths=[folder], confined=True)
 
 
 STRUCT = (
