@@ -47,7 +47,9 @@ def test_a_batch_of_a_staged_tree_runs_by_path(interpreter, trees):
 
 def test_packages_of_the_tree_come_before_those_of_the_application(mayapy, trees, tmp_path):
     tree = shutil.copytree(trees["mayapy"], tmp_path / "verdigris")
-    (tree / "site-packages" / "platformdirs.py").write_text("print('of the tree')")
+    (tree / "site-packages" / "platformdirs.py").write_text(
+        "import sys\nprint('of the tree', file=sys.stderr)\nuser_config_dir = '/gone{}{}'.format\n"
+    )
     # the listing needs no worker; `require_fit_command` imports platformdirs
     done = mayapy.run(tree / "batch.py", SCENE)
     assert "of the tree" in done.stderr
