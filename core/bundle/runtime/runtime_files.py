@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import struct
 import tempfile
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -13,13 +12,12 @@ from functools import cache, partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.files import make_folders, replace_file
 from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
 from verdigris.core.bundle.files.read import digest
-from verdigris.core.bundle.runtime import readable_text, text_forms
+from verdigris.core.bundle.runtime import readable_text, spirv, text_forms
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
     fits_in_constants,
@@ -31,6 +29,7 @@ from verdigris.core.bundle.runtime.slang_compiler import (
     result_ahead,
     working_ahead,
 )
+from verdigris.core.bundle.runtime.spirv import mended
 from verdigris.core.bundle.runtime.text_forms import (
     ES_SUFFIX,
     TEXTS,
@@ -54,8 +53,6 @@ ENTRY_FILE_OF_ONE = "evaluate_one.slang"
 _LEFT_ROLLED = 2
 # NEURAL_ROLLED for browsers, which compile in view of the user.
 _ROLLED = 1
-# SPIR-V: words before the first instruction; OpSource, which names the source language.
-_SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 
@@ -250,21 +247,6 @@ def _make(sources: dict[str, bytes], name: str, target: Target, key: str) -> byt
     return data
 
 
-def _without_language(code: bytes) -> bytes:
-    """Removes the source language from a SPIR-V module. Validation layers of early 2023, which
-    distributions still ship, refuse languages that they do not know."""
-    result = bytearray(code)
-    at = 4 * _SPIRV_HEADER
-    while at < len(code):
-        operation, words = struct.unpack_from("<2H", code, at)
-        if not words:
-            raise DeviceError("the shader compiler wrote no valid SPIR-V: install slangpy again")
-        if operation == _OP_SOURCE:
-            struct.pack_into("<I", result, at + 4, _UNKNOWN_LANGUAGE)
-        at += 4 * words
-    return bytes(result)
-
-
 def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     with span(f"compile {name}"), tempfile.TemporaryDirectory() as folder:
         for file, data in sources.items():
@@ -280,13 +262,13 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     suffix = suffix_of(name)
     if suffix in TEXTS:
         return as_text(code, suffix, compiler_version())
-    return _without_language(code)
+    return mended(code)
 
 
 @cache
 def _form() -> bytes:
     """A digest of the code that processes the compiler's output: other code makes other files."""
-    files = (__file__, text_forms.__file__, readable_text.__file__)
+    files = (__file__, text_forms.__file__, readable_text.__file__, spirv.__file__)
     return hashlib.sha256(b"".join(Path(each).read_bytes() for each in files)).digest()
 
 

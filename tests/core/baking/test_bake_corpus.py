@@ -34,7 +34,7 @@ SMALL = replace(
     batch=256,
     draw=replace(DEFAULT.draw, coarse_places=2, finest_places=1),
 )
-_THROUGH = "transmission is dropped"
+_DISPERSION = "dispersion is dropped"
 _OCCLUSION = "occlusion is dropped"
 _SUBSURFACE = "subsurface is approximated"
 _HIGHLIGHT = "highlight is approximated"
@@ -44,11 +44,11 @@ TOLD = {
     "gltf_pbr_carpaint": [f"clearcoat's {_HIGHLIGHT}"],
     "gltf_pbr_default": [_OCCLUSION],
     "open_pbr_carpaint": [f"coat's {_HIGHLIGHT}"],
-    "open_pbr_glass": [_HIGHLIGHT, _THROUGH],
+    "open_pbr_glass": [_HIGHLIGHT, _DISPERSION],
     "open_pbr_ketchup": [_SUBSURFACE, _HIGHLIGHT],
-    "open_pbr_soapbubble": [_HIGHLIGHT, _THROUGH],
+    "open_pbr_soapbubble": [_HIGHLIGHT],
     "standard_surface_carpaint": [f"coat's {_HIGHLIGHT}"],
-    "standard_surface_glass": [_HIGHLIGHT, _THROUGH],
+    "standard_surface_glass": [_HIGHLIGHT],
     "standard_surface_marble_solid": [_SUBSURFACE, "place in space is approximated"],
     "standard_surface_thin_film": [_HIGHLIGHT],
     "usd_preview_surface_gold": [_HIGHLIGHT],

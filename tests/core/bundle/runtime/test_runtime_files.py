@@ -22,6 +22,7 @@ from verdigris.core.bundle.runtime.slang_compiler import (
     compile_entry_point,
     compiler_version,
 )
+from verdigris.core.bundle.runtime.spirv import mended
 from verdigris.core.bundle.runtime.text_forms import TEXTS, suffix_of
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
@@ -109,7 +110,7 @@ def test_spirv_names_no_language_that_a_validator_may_not_know(files, name):
 def test_an_operation_of_no_words_ends_no_loop_but_is_an_error():
     damaged = struct.pack("<7I", 0x07230203, 0x10300, 0, 8, 0, 3, 0)
     with pytest.raises(DeviceError, match="the shader compiler wrote no valid SPIR-V"):
-        runtime._without_language(damaged)
+        mended(damaged)
 
 
 @pytest.mark.parametrize(
