@@ -78,17 +78,22 @@ class Student(DeviceMaterial):
         self._quads = None
 
     def in_numpy(self) -> tuple[Parameters, int] | None:
-        """Parameters of the material and the level that is drawn, read from the device; None while
-        a trainer changes them, and between levels."""
+        """Parameters of the material and the level that is drawn; None while a trainer changes
+        them, between levels, and if light passes through."""
         if self._is_shared or self.level % 1 or self.index_below:
             return None
+        return self.reflecting(), int(self.level)
+
+    def reflecting(self) -> Parameters:
+        """Parameters of the material as seen by light from above, read from the device."""
         if not self._read:
             decoder, latents = (
                 each.to_numpy().view(np.float32) for each in (self._decoder, self._texels)
             )
+            decoder = decoder[: self._spec.parameter_count]
             latents = latents.reshape(-1, self._spec.latent_channels)
             self._read.append(Parameters(self._spec, self._layout, decoder, latents))
-        return self._read[0].of_material(self.material), int(self.level)
+        return self._read[0].of_material(self.material)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         has_constants = self._quads is not None

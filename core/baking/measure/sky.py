@@ -20,6 +20,7 @@ from verdigris.core.bundle.proxies.lobes import (
     learned_frames,
     light_counts,
 )
+from verdigris.core.bundle.proxies.make_proxies import numpy_respond_at
 from verdigris.core.bundle.proxies.quadrature import find_shares
 from verdigris.core.lighting.named_environments import sky_luminance
 from verdigris.core.material.evaluator import Footprint
@@ -120,11 +121,11 @@ class _Lights:
     """Draws places, and directions in proportion to what the student's lobes reflect."""
 
     def __init__(self, student: Student | BundleMaterial, random: np.random.Generator) -> None:
-        found = student.in_numpy()
-        assert found is not None, "a trainer still changes the student"
-        self._parameters, self._random = found[0], random
+        self._parameters, self._random = student.reflecting(), random
         uv = views_of(random, _PLACES_FOR_SHARES).uv
-        self._shares = find_shares(student.response, self._frames(uv), uv, random)
+        # not the student's own response, which may have light from below the surface
+        respond = numpy_respond_at(self._parameters)(0)
+        self._shares = find_shares(respond, self._frames(uv), uv, random)
 
     def draw(self, places: int, directions: int) -> Evaluated:
         uv, wo, rotations = views_of(self._random, places)

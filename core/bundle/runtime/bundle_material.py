@@ -59,9 +59,17 @@ class BundleMaterial(DeviceMaterial):
         and between levels."""
         if self._bundle is None or self._materials.choice.from_registers or self.lod:
             return None
+        return self._read(self._bundle), 0
+
+    def reflecting(self) -> Parameters:
+        """Parameters of the material as seen by light from above."""
+        assert self._bundle is not None, "it was made from stored numbers"
+        return self._read(self._bundle).sides[0]
+
+    def _read(self, bundle: Bundle) -> Parameters:
         if self._parameters is None:
-            self._parameters = self._bundle.parameters()
-        return self._parameters, 0
+            self._parameters = bundle.parameters()
+        return self._parameters
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._materials.kernel((source, _MATERIAL), entry)

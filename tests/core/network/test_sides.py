@@ -68,9 +68,8 @@ def test_device_and_numpy_agree_on_both_sides(index):
     alone = evaluate(SPEC, below, uv[::2], 0, turned, wo[::2])
     lit = turned[:, 2] > 0
     np.testing.assert_allclose(expected[::2][lit], alone[lit], rtol=1e-5)
-    np.testing.assert_array_equal(
-        expected[1::2], evaluate(SPEC, above, uv[1::2], 0, wi[1::2], wo[1::2])
-    )
+    alone = evaluate(SPEC, above, uv[1::2], 0, wi[1::2], wo[1::2])
+    np.testing.assert_allclose(expected[1::2], alone, rtol=1e-6)
 
 
 def test_an_opaque_student_is_initialised_as_without_a_second_side():

@@ -47,7 +47,8 @@ TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshad
 <input name="emission" type="float" value="2"/>
 <input name="emission_color" type="color3" value="1, 0.5, 0.25"/>
 <input name="opacity" type="color3" value="0.6, 0.6, 0.6"/>
-<input name="transmission" type="float" value="0.2"/></standard_surface>
+<input name="transmission" type="float" value="0.2"/>
+<input name="transmission_dispersion" type="float" value="30"/></standard_surface>
 <surfacematerial name="lamp" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
 
@@ -90,7 +91,7 @@ def test_the_manifest_says_what_was_baked_and_with_what(finished, source):
     settings = BakeSettings.from_json(said["settings"])
     assert replace(settings, draw=TINY.draw) == TINY
     dropped = bundle.manifest.report["dropped"]
-    assert dropped[0]["name"] == "transmission"
+    assert dropped[0]["name"] == "dispersion"
     # no folder of the machine that baked
     assert str(source.parent) not in bundle.manifest.encode().decode()
 
