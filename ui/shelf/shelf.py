@@ -65,9 +65,16 @@ class Shelf:
         self._undo: tuple[str, Callable[[], None]] | None = None
         self._bundles: dict[tuple[Path, str], Path | None] = {}
         self._of_scene: list[Entry] | None = None
-        state = model.state
-        for signal in (state.history.changed, state.materials_changed):
+        for signal in self._signals():
             signal.connect(self.refresh)
+
+    def close(self) -> None:
+        """Ends with its page, which the model outlives."""
+        for signal in self._signals():
+            signal.disconnect(self.refresh)
+
+    def _signals(self) -> tuple[Signal, Signal]:
+        return self.model.state.history.changed, self.model.state.materials_changed
 
     def use(self, documents: Documents) -> None:
         """Also shows the queue and the recent documents of a window."""

@@ -43,6 +43,7 @@ class ShelfPage(QWidget):
         super().__init__()
         self.shelf = shelf
         shelf.reveal = _reveal
+        self.destroyed.connect(lambda *_: shelf.close())
         self._shown: object = None
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search")

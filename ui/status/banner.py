@@ -37,6 +37,7 @@ class Banner(QFrame):
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
         self.why = QPushButton("Why?")
+        self.why.setToolTip("Shows the entry of the page Troubleshooting")
         self.why.hide()
         self.reveal = QPushButton("Show in folder")
         self.reveal.setToolTip("Opens the folder of the file")
