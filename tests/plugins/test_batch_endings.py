@@ -140,7 +140,7 @@ def test_a_terminal_shows_one_line_that_is_updated(tmp_path):
     assert batch.process.wait(30) == 130
     updates = [line for line in shown.split(b"\r") if b"long  training " in line][1:]
     for line in updates:
-        assert re.fullmatch(rb"\[2/2\] long  training \d+%  loss 0.5000  20.0 s left *", line)
+        assert re.fullmatch(rb"\[2/2\] long  training \d+%  loss 0.5000  20 s left *", line)
     # what stays is on lines of its own
     last = shown.decode().splitlines()[-2:]
     assert last[0].startswith("[2/2] long: baked in ")

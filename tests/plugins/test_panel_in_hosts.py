@@ -299,15 +299,14 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     assert client.ended == ""
     panel_loader.end_session()
     assert client.ended == "closed"
-    # as the worker leaves it
+    # as the worker leaves it, in the folder that the artist chose
     name = panel.model.scene.result_name
-    (tmp_path / "neural").mkdir()
     facts = {"version": VERSION, "step": 40, "settings": {"iterations": 100}}
     data = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-    np.savez(tmp_path / "neural" / f"{name}.bake.npz", facts=data)
+    np.savez(tmp_path / f"{name}.bake.npz", facts=data)
     maya.path = str(tmp_path / "shot.ma")
     again, client = open_panel(host)
     assert again.cards.boxes[0].text.text() == "Interrupted at 40%. Resume?"
     again.pages.settings.resume.click()
-    bake(again, client, None)
+    bake(again, client, tmp_path)
     assert client.sent[-1].request.resume

@@ -124,7 +124,8 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(running
 
 def test_pause_holds_still_shows_other_views_and_goes_on(running, tmp_path):
     running.start(tmp_path)
-    running.wait_for("step")
+    # a network that has not learnt anything is not shown
+    running.wait_for("picture", part="neural")
     begun = time.monotonic()
     running.send(commands.Pause())
     running.wait_for("state", state="paused")
