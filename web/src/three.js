@@ -34,7 +34,7 @@ const SAMPLES = 16;
 
 /**
  * A three.js material (WebGLRenderer) of a loaded bundle. It takes directional, point and spot lights with
- * their shadows, ambient light, fog, instancing, skinning and an environment.
+ * their shadows, fog, instancing, skinning and an environment.
  *
  *     const material = new NeuralMaterial(await loadMaterial("copper_tray.vdg"), renderer);
  *     material.environment = makeEnvironment(renderer, equirectangularTexture);

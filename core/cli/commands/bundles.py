@@ -11,6 +11,7 @@ import typer
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import check_output, write_file
 from verdigris.core.base.text import counted, format_bytes
+from verdigris.core.bundle.engines.export_engine import ENGINES, export_engine
 from verdigris.core.bundle.export import RTXNS_TARGETS, TEXTURE_TARGETS, export_textures
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import Bundle as OpenedBundle
@@ -39,26 +40,36 @@ MAYA = "maya"
 def export(
     bundle: Bundle,
     target: Annotated[
-        str, typer.Option("--target", "-t", help="astc, rgba8, maya, rtxns-bin or rtxns-json.")
+        str,
+        typer.Option(
+            "--target",
+            "-t",
+            help=f"astc, rgba8, {', '.join(ENGINES)}, maya, rtxns-bin or rtxns-json.",
+        ),
     ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The folder or file. Default: beside BUNDLE."),
     ] = None,
 ) -> None:
-    """Writes a bundle for phones, other devices, Maya or RTXNS.
+    """Writes a bundle for phones, other devices, an engine, Maya or RTXNS.
 
     `astc` stores the latents as ASTC 4 x 4 blocks, for phones. `rgba8` stores them as plain bytes,
-    for devices with neither BC7 nor ASTC. `maya` writes a folder with effects for the plug-ins
+    for devices with neither BC7 nor ASTC. `react` and `babylon` write a folder to copy into a
+    project; docs/engines has a page for each. `maya` writes a folder with effects for the plug-ins
     glslShader and dx11Shader; docs/MAYA.md describes them. `rtxns-bin` and `rtxns-json` write only
     the layers of the decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes what an engine computes
     around them.
     """
-    require_known(target, (*TEXTURE_TARGETS, MAYA, *RTXNS_TARGETS), "--target")
+    require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
         print("\n".join(map(str, write_maya_effect(opened, output or beside))))
+        return
+    if target in ENGINES:
+        folder = output or bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
+        print(f"{folder}: {counted(len(export_engine(opened, target, folder)), 'file')}")
         return
     if target in TEXTURE_TARGETS:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}{SUFFIX}")

@@ -1,0 +1,138 @@
+"""Writes a bundle for an engine: a folder to copy into a project of its user.
+
+Each engine is a folder of templates in `shaders/bundle/engines`, and a function that adds what
+depends on the numbers of the bundle. Names and texts of templates may contain WORDS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import verdigris.core
+from verdigris.core.base.errors import BundleError
+from verdigris.core.base.files import make_folders
+from verdigris.core.base.outputs import MANIFEST_FILE, write_file
+from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
+from verdigris.core.bundle.files.read import read_recorded, read_whole
+from verdigris.core.bundle.files.replace_folder import bundle_name
+from verdigris.shaders import SHADER_FOLDER
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.files.read import Bundle
+
+TEMPLATES = SHADER_FOLDER / "bundle" / "engines"
+_WEB_SOURCES = Path(verdigris.core.__file__).parent.parent / "web" / "src"
+
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine that bundles are exported for."""
+
+    title: str
+    add: Callable[[Bundle, str], Files]
+    """The files that depend on the bundle, for its name as an identifier."""
+    refuses: tuple[str, ...] = ()
+    """Fields of the manifest that its files do not support."""
+
+
+def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
+    """Writes the files for an engine of ENGINES. Returns their paths."""
+    engine = ENGINES[target]
+    for field in engine.refuses:
+        if getattr(bundle.manifest, field):
+            raise BundleError(
+                f"{bundle.folder}: {_REASONS[field]}, which {engine.title} cannot show yet"
+            )
+    name = identifier(bundle)
+    words = {
+        "NAME": name,
+        "LABEL": bundle.manifest.name,
+        "BUNDLE": bundle_name(bundle.folder) + SUFFIX,
+    }
+    files = {
+        fill(path, words): fill(text, words).encode() for path, text in templates(target).items()
+    } | engine.add(bundle, name)
+    for path in sorted({str(PurePosixPath(each).parent) for each in files}):
+        make_folders(folder / path)
+    for path, data in files.items():
+        write_file(folder / path, data)
+    return [folder / path for path in files]
+
+
+def templates(target: str) -> dict[str, str]:
+    """The templates of an engine, by their path in the result."""
+    root = TEMPLATES / target
+    return {
+        path.relative_to(root).as_posix(): path.read_text("utf-8")
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+def fill(text: str, words: Mapping[str, str]) -> str:
+    """Replaces @WORD@ by its value."""
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
+
+def identifier(bundle: Bundle) -> str:
+    """The bundle's name in letters, digits and underscores."""
+    return re.sub(r"\W", "_", bundle_name(bundle.folder), flags=re.ASCII)
+
+
+def _stored(bundle: Bundle) -> Files:
+    """The bundle's own files without its shaders and pictures."""
+    manifest = bundle.manifest
+    left_out = {each.file for each in manifest.runtime}
+    if manifest.preview:
+        left_out.add(manifest.preview.file)
+    files = {
+        record.file: read_recorded(bundle.folder, record)
+        for record in manifest.records
+        if record.file not in left_out
+    }
+    return files | {MANIFEST_FILE: read_whole(bundle.folder, MANIFEST_FILE, LARGEST_MANIFEST)}
+
+
+# Modules of the browser package that belong to an application of their own.
+_OF_OTHERS = {
+    "react": ("babylon", "webgpu", "three_webgpu", "wgsl", "wgsl_environment"),
+    "babylon": (
+        "react",
+        "three",
+        "three_textures",
+        "webgpu",
+        "three_webgpu",
+        "wgsl",
+        "wgsl_environment",
+    ),
+}
+
+
+def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
+    """The bundle in `public`, and the sources of the browser package."""
+
+    def add(bundle: Bundle, _: str) -> Files:
+        folder = f"public/{bundle_name(bundle.folder)}{SUFFIX}"
+        sources = {
+            f"verdigris/{path.name}": path.read_bytes()
+            for path in sorted(_WEB_SOURCES.iterdir())
+            if path.suffix in (".js", ".ts") and path.name.split(".")[0] not in _OF_OTHERS[target]
+        }
+        return {f"{folder}/{name}": data for name, data in _stored(bundle).items()} | sources
+
+    return add
+
+
+_REASONS = {"transmitted": "its surface lets light pass from below", "tiles": "it has UDIM tiles"}
+ENGINES = {
+    "react": Engine("@react-three/fiber", _browser_package("react")),
+    "babylon": Engine("Babylon.js", _browser_package("babylon")),
+}

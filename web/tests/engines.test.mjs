@@ -1,0 +1,259 @@
+// What `verdigris export` writes for @react-three/fiber and Babylon.js, in their own renderers in Chromium.
+// VERDIGRIS_EXPORTS names a folder with NAME_react and NAME_babylon.
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Decoder, loadMaterial } from "../src/index.js";
+import { findBrowser, startBrowser, startServer } from "./browser.mjs";
+
+const modules = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
+const exported = process.env.VERDIGRIS_EXPORTS;
+const reasonOf = (...packages) => {
+  if (!exported) return "VERDIGRIS_EXPORTS names no folder of exports";
+  if (!findBrowser()) return "there is no Chromium";
+  const missing = ["esbuild", ...packages].find((name) => !existsSync(path.join(modules, name)));
+  return missing ? `${missing} is not installed: npm install` : false;
+};
+const REACT = { skip: reasonOf("react", "react-dom", "@react-three/fiber", "three") };
+const BABYLON = { skip: reasonOf("@babylonjs/core") };
+const SIDE = 16;
+const EMITTED = [0.5, 0.25, 0.125];
+const SUN = [1, 2, 3].map((each) => each / Math.sqrt(14));
+
+let built;
+let browser;
+let server;
+let page;
+
+before(async () => {
+  if (REACT.skip && BABYLON.skip) return;
+  built = mkdtempSync(path.join(tmpdir(), "verdigris-engines-"));
+  server = await startServer({ built, react: publicFolder("react"), babylon: publicFolder("babylon") });
+  browser = await startBrowser();
+  page = await browser.open(server.url, { width: 320, height: 240 });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+  if (built) rmSync(built, { recursive: true });
+});
+
+function folderOf(target) {
+  return path.join(exported, readdirSync(exported).find((name) => name.endsWith(`_${target}`)));
+}
+
+function publicFolder(target) {
+  return path.join(folderOf(target), "public");
+}
+
+function bundleOf(target) {
+  return readdirSync(publicFolder(target))[0];
+}
+
+/** Bundles a page of the exported folder, as its user's tool does, and returns what it exports in the browser. */
+async function importBuilt(target, contents) {
+  const { build } = await import("esbuild");
+  const { warnings } = await build({
+    stdin: { contents, resolveDir: folderOf(target), loader: "jsx" },
+    outfile: path.join(built, `${target}.js`),
+    bundle: true,
+    format: "esm",
+    jsx: "automatic",
+    nodePaths: [modules],
+    define: { "process.env.NODE_ENV": '"production"' },
+    logLevel: "silent",
+  });
+  assert.deepEqual(warnings, []);
+  await page.evaluate(`import("/built/${target}.js").then((made) => { globalThis.made = made; })`);
+}
+
+async function decoderOf(target) {
+  const folder = path.join(publicFolder(target), bundleOf(target));
+  return new Decoder(await loadMaterial(Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))]))));
+}
+
+/** Compares linear pixels of a plane that fills the picture, row 0 at v = 0, with the decoder's responses. */
+function comparePlane(decoder, texels, { power, live, extra = EMITTED, light = SUN }) {
+  const lod = Math.log2(Math.max(decoder.material.latents.width, decoder.material.latents.height) / SIDE);
+  for (let at = 0; at < SIDE * SIDE; at++) {
+    const uv = [((at % SIDE) + 0.5) / SIDE, (Math.floor(at / SIDE) + 0.5) / SIDE];
+    decoder.evaluate(uv, lod, light, [0, 0, 1], live).forEach((response, channel) => {
+      const exact = power * response + extra[channel];
+      const found = texels[4 * at + channel];
+      assert.ok(Math.abs(found - exact) < 2e-3 * Math.max(exact, 0.01), `pixel ${at}: ${found} and ${exact}`);
+    });
+  }
+}
+
+/** Compares the mean of all pixels with the light of a sky, integrated from the decoder. */
+function compareMean(decoder, texels, radiance) {
+  const { width, height } = decoder.material.latents;
+  const lod = Math.log2(Math.max(width, height) / SIDE);
+  const [sum, seen, count] = [[0, 0, 0], [0, 0, 0], 128];
+  for (let at = 0; at < SIDE * SIDE; at++) {
+    const place = decoder.prepare([((at % SIDE) + 0.5) / SIDE, (Math.floor(at / SIDE) + 0.5) / SIDE], lod, [0, 0, 1]);
+    for (let i = 0; i < count; i++) {
+      const z = (i + 0.5) / count;
+      const turn = 2 * Math.PI * ((i * 0.6180339887 + at * 0.7548776662) % 1);
+      const wi = [Math.sqrt(1 - z * z) * Math.cos(turn), Math.sqrt(1 - z * z) * Math.sin(turn), z];
+      const light = (2 * Math.PI * radiance(wi)) / count;
+      if (light) decoder.shade(place, wi).forEach((each, channel) => (sum[channel] += light * each));
+    }
+    seen.forEach((_, channel) => (seen[channel] += texels[4 * at + channel] - EMITTED[channel]));
+  }
+  seen.forEach((each, channel) => assert.ok(Math.abs(each / sum[channel] - 1) < 0.04, `channel ${channel}: ${each} and ${sum[channel]}`));
+}
+
+test("the component of react draws what the decoder computes, and takes live values and tiles", REACT, async () => {
+  await importBuilt("react", `
+    import { createRoot, extend } from "@react-three/fiber";
+    import { Suspense, createElement } from "react";
+    import * as THREE from "three";
+    import { Sphere } from "./Example.jsx";
+    import { NeuralMaterial, preload } from "./verdigris/react.js";
+    export { Sphere };
+    const canvas = document.createElement("canvas");
+    let root;
+    let state;
+    export async function draw(properties) {
+      await preload("/react/${bundleOf("react")}");
+      if (!root) {
+        extend(THREE);
+        root = createRoot(canvas);
+        await root.configure({
+          size: { width: ${SIDE}, height: ${SIDE}, top: 0, left: 0 },
+          frameloop: "never",
+          flat: true,
+          camera: Object.assign(new THREE.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10), { manual: true }),
+        });
+      }
+      const ready = new Promise((resolve) => { globalThis.seen = resolve; });
+      const store = root.render(
+        <Suspense fallback={null}>
+          <directionalLight position={[1, 2, 3]} intensity={2} />
+          <mesh>
+            <planeGeometry />
+            <NeuralMaterial from="/react/${bundleOf("react")}" filter="exact" ref={(made) => made && seen(made)} {...properties} />
+          </mesh>
+        </Suspense>,
+      );
+      const material = await Promise.race([ready, new Promise((_, fail) => setTimeout(fail, 20000, new Error("no material after 20 s")))]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const { gl, scene, camera } = store.getState();
+      camera.position.set(0, 0, 2);
+      const target = new THREE.WebGLRenderTarget(${SIDE}, ${SIDE}, { type: THREE.FloatType });
+      gl.setRenderTarget(target);
+      gl.render(scene, camera);
+      const texels = new Float32Array(4 * ${SIDE * SIDE});
+      gl.readRenderTargetPixels(target, 0, 0, ${SIDE}, ${SIDE}, texels);
+      return { texels: Array.from(texels), live: material.live, uuid: material.uuid };
+    }
+    export const close = () => root.unmount();
+  `);
+  const decoder = await decoderOf("react");
+  const first = await page.evaluate("made.draw({})").catch((failure) => assert.fail([failure, ...page.problems].join("\n")));
+  comparePlane(decoder, first.texels, { power: 2 });
+  const second = await page.evaluate("made.draw({ live: { wetness: 1.5, tint: 0.25 } })");
+  comparePlane(decoder, second.texels, { power: 2, live: [0.75, 0.25] });
+  // the same material: nothing was compiled again
+  assert.equal(first.uuid, second.uuid);
+  assert.deepEqual(second.live, { wetness: 1.5, tint: 0.25 });
+  await page.evaluate("made.close()");
+  // @react-three/fiber 9.8 itself uses the clock that three.js 0.187 warns of
+  assert.deepEqual(page.problems.splice(0).filter((each) => !each.startsWith("THREE.Clock")), []);
+});
+
+test("the material of Babylon.js draws what the decoder computes, with each kind of light", BABYLON, async () => {
+  await importBuilt("babylon", `
+    import { Camera } from "@babylonjs/core/Cameras/camera.js";
+    import { FreeCamera } from "@babylonjs/core/Cameras/freeCamera.js";
+    import { Constants } from "@babylonjs/core/Engines/constants.js";
+    import { PointLight } from "@babylonjs/core/Lights/pointLight.js";
+    import { SpotLight } from "@babylonjs/core/Lights/spotLight.js";
+    import { RenderTargetTexture } from "@babylonjs/core/Materials/Textures/renderTargetTexture.js";
+    import { RawCubeTexture } from "@babylonjs/core/Materials/Textures/rawCubeTexture.js";
+    import { Color4 } from "@babylonjs/core/Maths/math.color.js";
+    import { Vector3 } from "@babylonjs/core/Maths/math.vector.js";
+    import { DirectionalLight } from "@babylonjs/core/Lights/directionalLight.js";
+    import { HemisphericLight } from "@babylonjs/core/Lights/hemisphericLight.js";
+    import { CreatePlane } from "@babylonjs/core/Meshes/Builders/planeBuilder.js";
+    import { showExample } from "./example.js";
+    import { NeuralMaterial, makeEnvironment } from "./verdigris/babylon.js";
+    export async function draw() {
+      const canvas = document.createElement("canvas");
+      canvas.width = 160; canvas.height = 160;
+      document.body.append(canvas);
+      const shown = await showExample(canvas, "/babylon/${bundleOf("babylon")}");
+      globalThis.shown = shown;
+      shown.engine.stopRenderLoop();
+      const { scene } = shown;
+      for (const light of [...scene.lights]) light.dispose();
+      shown.sphere.dispose();
+      const camera = new FreeCamera("eye", new Vector3(0, 0, -2), scene);
+      camera.mode = Camera.ORTHOGRAPHIC_CAMERA;
+      [camera.orthoLeft, camera.orthoRight, camera.orthoBottom, camera.orthoTop] = [-0.5, 0.5, -0.5, 0.5];
+      scene.activeCamera = camera;
+      scene.imageProcessingConfiguration.applyByPostProcess = true;
+      const plane = CreatePlane("plane", { size: 1 }, scene);
+      const loaded = shown.sphere.material?.loaded ?? (await (await import("./verdigris/index.js")).loadMaterial("/babylon/${bundleOf("babylon")}"));
+      plane.material = new NeuralMaterial(loaded, scene, { filter: "exact" });
+      const target = new RenderTargetTexture("target", ${SIDE}, scene, { generateMipMaps: false, type: Constants.TEXTURETYPE_FLOAT });
+      target.clearColor = new Color4(0, 0, 0, 0);
+      target.renderList = [plane];
+      target.activeCamera = camera;
+      scene.customRenderTargets.push(target);
+      const read = async () => {
+        await scene.whenReadyAsync();
+        scene.render();
+        return Array.from(await target.readPixels());
+      };
+      // the camera looks along +z: this is the light of (1, 2, 3) in the plane's own space
+      const sun = new DirectionalLight("sun", new Vector3(-1, -2, 3), scene);
+      sun.intensity = 2;
+      const found = { sun: await read() };
+      plane.material.live = { wetness: 1.5, tint: 0.25 };
+      found.live = await read();
+      plane.material.live = { wetness: 0.5, tint: 0.75 };
+      sun.setEnabled(false);
+      const lamp = new PointLight("lamp", new Vector3(1000, 2000, -3000), scene);
+      lamp.intensity = 14e6;
+      found.lamp = await read();
+      lamp.dispose();
+      const spot = new SpotLight("spot", new Vector3(0, 0, -1000), new Vector3(0, 0, 1), 0.5, 1, scene);
+      spot.intensity = 1e6;
+      found.spot = await read();
+      spot.dispose();
+      new HemisphericLight("sky", new Vector3(0, 1, 0), scene).groundColor.set(1, 1, 1);
+      found.sky = await read();
+      for (const light of [...scene.lights]) light.dispose();
+      // light from the face +x alone
+      const faces = Array.from({ length: 6 }, (_, face) => new Float32Array(4 * 64).fill(face ? 0 : 1));
+      plane.material.environment = await makeEnvironment(new RawCubeTexture(scene, faces, 8, Constants.TEXTUREFORMAT_RGBA, Constants.TEXTURETYPE_FLOAT, true, false, Constants.TEXTURE_TRILINEAR_SAMPLINGMODE));
+      found.right = await read();
+      found.error = shown.engine._gl.getError();
+      return found;
+    }
+    export async function picture() {
+      const canvas = document.createElement("canvas");
+      Object.assign(canvas.style, { position: "fixed", inset: 0, width: "240px", height: "240px" });
+      canvas.width = canvas.height = 240;
+      document.body.append(canvas);
+      await showExample(canvas, "/babylon/${bundleOf("babylon")}");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  `);
+  const decoder = await decoderOf("babylon");
+  const found = await page.evaluate("made.draw()");
+  comparePlane(decoder, found.sun, { power: 2 });
+  comparePlane(decoder, found.live, { power: 2, live: [0.75, 0.25] });
+  comparePlane(decoder, found.lamp, { power: 1 });
+  comparePlane(decoder, found.spot, { power: 1, light: [0, 0, 1] });
+  // the whole sky, and the sky of the face +x, which the plane sees on its right
+  compareMean(decoder, found.sky, () => 1);
+  compareMean(decoder, found.right, ([x, y, z]) => (x > Math.abs(y) && x > Math.abs(z) ? 1 : 0));
+  assert.deepEqual([page.problems, found.error], [[], 0]);
+});
