@@ -34,6 +34,7 @@ COMMANDS = {
     "versions": Listed("bundles", "Lists the versions of a bundle, or changes them."),
     "pack": Listed("bundles", "Joins bundles with the same architecture into a scene pack."),
     "publish": Listed("publish", "Writes a web page that shows bundles on any computer or phone."),
+    "link": Listed("link", "Shows bundles in games and pages that are running."),
     "cost": Listed("cost", "Reports bytes and times of a neural material and of its graph."),
     "view": Listed("view", "Shows a bundle in a window, decoded by its runtime shader."),
     "panel": Listed("panel", "Opens the bake panel in a window."),

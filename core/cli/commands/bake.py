@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from verdigris.core.cli.shared.bake_output import (
     result_only,
     slower_than_graph,
 )
+from verdigris.core.cli.shared.link_options import linked
 from verdigris.core.cli.shared.opening import place_on_mesh
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -67,6 +69,8 @@ def bake(
     quiet: option.Quiet = False,
     device: DeviceChoice = None,
     if_changed: option.IfChanged = False,
+    link: option.Link = False,
+    link_at: option.LinkAt = None,
 ) -> None:
     """Trains a neural material and writes it as a bundle, NAME.vdg.
 
@@ -113,16 +117,24 @@ def bake(
         check_speed=slower_than_graph(prepared.teachers),
     )
     show = json_lines if as_json else result_only if quiet else on_terminal
-    _run(prepared, if_changed, show)
-
-
-def _run(prepared: Prepared, if_changed: bool, show: Callable[[Iterable[Event]], None]) -> None:
-    """Bakes, and shows the events. With `if_changed`, a bake that was interrupted continues."""
     control = BakeControl()
+    with linked(link_at, control) if link or link_at else nullcontext(iter) as follow:
+        _run(prepared, if_changed, show, control, follow)
+
+
+def _run(
+    prepared: Prepared,
+    if_changed: bool,
+    show: Callable[[Iterable[Event]], None],
+    control: BakeControl,
+    follow: Callable[[Iterator[Event]], Iterator[Event]],
+) -> None:
+    """Bakes, and shows the events. With `if_changed`, a bake that was interrupted continues.
+    `follow` passes the events on."""
     ending = BakeEnding(control)
     run = prepared.continued if if_changed else prepared.bake
     with ending.listening():
-        ending.show(show, run(control))
+        ending.show(show, follow(run(control)))
 
 
 def _facts_of_map(file: Path | None) -> dict[str, str] | None:

@@ -85,7 +85,12 @@ Replace = Annotated[
         "'verdigris versions'.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")]
+Link = Annotated[
+    bool,
+    typer.Option(
+        "--link", help="Show the training in games and pages that are running: see docs/LINK.md."
+    ),
+]
 
 # Options without a line in the help, which shows only the most common ones. The first two equal
 # --set iterations=N and --set seed=N; most of the others are for programs.
@@ -98,6 +103,8 @@ ViewportTextures = Annotated[
     bool, typer.Option("--viewport-textures", hidden=True, help=_HELP["viewport_textures"])
 ]
 Trainer = Annotated[str | None, typer.Option(hidden=True)]
+LinkAt = Annotated[str | None, typer.Option("--link-at", metavar="HOST:PORT", hidden=True)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", hidden=True)]
 IfChanged = Annotated[bool, typer.Option("--if-changed", hidden=True)]
 CheckpointSeconds = Annotated[float, typer.Option(hidden=True)]
 
@@ -105,7 +112,7 @@ GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
     "Material": ("live", "set_input", "mesh"),
     "Quality": ("resolution", "most_bytes", "time_limit", "target", "importance"),
-    "Output": ("replace", "as_json", "quiet", "help"),
+    "Output": ("link", "replace", "as_json", "help"),
     "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
