@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ class LinkClient:
         self.ended = ""
         """Why the link has ended."""
         try:
-            self._connection = connect(
+            opened = connect(
                 with_version(address),
                 max_size=LARGEST_MESSAGE,
                 compression=None,
@@ -82,6 +83,8 @@ class LinkClient:
                 close_timeout=1,
                 proxy=None,
             )
+            self._opened = ExitStack()
+            self._connection = self._opened.enter_context(opened)
         except (OSError, WebSocketException) as failure:
             raise LinkError(
                 f"{address.partition('?')[0]}: no link ({failure}): start verdigris link, or copy "
@@ -122,7 +125,7 @@ class LinkClient:
         return Received(head["number"], head["material"], head["final"], step, manifest, files)
 
     def close(self) -> None:
-        self._connection.close()
+        self._opened.close()
 
     def __enter__(self) -> LinkClient:
         return self

@@ -12,6 +12,7 @@ import contextlib
 import hmac
 import logging
 import secrets
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from verdigris.core.base.errors import reason
 from verdigris.core.link.protocol import (
     BAD_MESSAGE,
     NO_MATERIAL,
+    PIECE,
     STATE,
     TOO_MANY,
     VERSION,
@@ -213,30 +215,35 @@ class LinkServer:
                 await asyncio.wait_for(server.wait_closed(), _CLOSING)
 
     async def _handle(self, connection: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
         wanted = Wanted.of(connection.request.path)
         fault = self._find_fault(wanted, connection.request.headers)
         if fault:
             await connection.close(*fault)
             return
+        opened = connection.transport.get_extra_info("socket")
+        # what waits in the system's buffer can no longer be skipped
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIECE)
         client = _Client(wanted)
         self._clients.add(client)
         sending = asyncio.create_task(self._send(connection, client))
         try:
             # a client that ends, or that says something
-            async for _ in connection:
+            with contextlib.suppress(ConnectionClosed):
+                await connection.recv()
                 await connection.close(BAD_MESSAGE, "clients of a link send nothing")
-                break
         finally:
             self._clients.discard(client)
             sending.cancel()
-            with contextlib.suppress(BaseException):
+            with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await sending
 
     def _find_fault(self, wanted: Wanted, headers: Any) -> tuple[int, str] | None:
         """Why a client is refused: a code and a text; None if it is welcome."""
         origin = headers.get("Origin")
         if origin is not None and not self._is_known_origin(origin):
-            return WRONG_ORIGIN, f"the page's origin is not known: allow it with --origin {origin}"[
+            return WRONG_ORIGIN, f"the page's origin {origin} is not known: allow it at the server"[
                 :120
             ]
         if not hmac.compare_digest(wanted.token.encode(), self.token.encode()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,6 +72,8 @@ class TrainingLink:
                 self.look(event)
                 yield event
         finally:
+            if isinstance(events, Generator):
+                events.close()
             self._thread.shutdown()
 
     def look(self, event: Event) -> None:

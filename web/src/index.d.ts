@@ -123,6 +123,52 @@ export function liveNumbers(material: Material, values?: Record<string, number>,
 /** The inverse of liveNumbers: values by name. */
 export function liveValues(material: Material, numbers: number[]): Record<string, number>;
 
+/** What a live link tells about a state of a material. */
+export interface Snapshot {
+  number: number;
+  material: string;
+  /** Whether these are the numbers of a finished bundle. */
+  final: boolean;
+  step?: number;
+  steps?: number;
+}
+
+export interface LinkState {
+  /** The material that this client is shown, and all that it can ask for. */
+  material: string;
+  materials: string[];
+  /** Values of live inputs, in their own units. */
+  live?: Record<string, number>;
+  phase?: string;
+}
+
+export interface LinkOptions {
+  /** The name of a material; by default the one that the server has chosen. */
+  material?: string;
+  /** `fits` is that of a material of three.js: whether its shader stays. */
+  onMaterial?: (loaded: Material, snapshot: Snapshot, fits?: boolean) => void;
+  onState?: (state: LinkState) => void;
+  /** The link has ended for good. */
+  onEnd?: (failure: Error, isFinal: boolean) => void;
+  /** Connect again when the server is gone; true by default. */
+  retry?: boolean;
+  WebSocket?: typeof WebSocket;
+}
+
+export interface Link {
+  /** The first material. */
+  readonly first: Promise<Material>;
+  readonly loaded: Material | null;
+  readonly snapshot: Snapshot | null;
+  readonly state: LinkState | null;
+  readonly isClosed: boolean;
+  /** Ends the link. The last material stays. */
+  close(): void;
+}
+
+/** Shows a material of `verdigris bake --link` or `verdigris link`, again whenever it changes. */
+export function connectLink(address: string, options?: LinkOptions): Link;
+
 export function readKtx2(
   bytes: Uint8Array,
   file: string,

@@ -100,6 +100,11 @@ export function parseSampler(manifest, network) {
   };
 }
 
+/** What the text of a shader depends on: materials for which it is equal share a program, and can replace each other. */
+export function shaderKey({ network, sampler, live, emission, opacity }) {
+  return JSON.stringify([network, sampler, live.length, Boolean(emission), Boolean(opacity)]);
+}
+
 /** Names, ranges and defaults of the live inputs; evaluations take values from 0 (low) to 1 (high). */
 export function parseLive(manifest, network) {
   if (!network.live) return [];

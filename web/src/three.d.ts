@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import type { ShaderMaterial, Texture, Vector3, WebGLRenderer } from "three";
-import type { Material } from "./index.js";
+import type { Link, LinkOptions, Material } from "./index.js";
 
 export interface Environment {
   map: Texture;
@@ -30,6 +30,11 @@ export class NeuralMaterial extends ShaderMaterial {
   /** Values of the live inputs by name, in their own units. Inputs that are left out keep their values. */
   get live(): Record<string, number>;
   set live(values: Record<string, number>);
+  /** Shows another state of the material. Returns whether the shader stays. */
+  update(loaded: Material): boolean;
+  /** Shows the material of a live link from now on. */
+  connect(address: string, options?: LinkOptions): Link;
+  readonly link?: Link;
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
 }
 

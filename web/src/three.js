@@ -24,13 +24,21 @@ import {
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { FORMATS } from "./formats.js";
 import { decoderGlsl } from "./glsl.js";
+import { followLink } from "./link.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
+import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
 /** Directions of environment light for each pixel, by default. */
 const SAMPLES = 16;
+/** Textures of a bundle, with their uniforms and definitions. */
+const TEXTURES = [
+  ["latents", "neuralLatents"],
+  ["emission", "neuralEmission", "NEURAL_EMISSION"],
+  ["opacity", "neuralOpacity", "NEURAL_OPACITY"],
+];
 
 /**
  * A three.js material (WebGLRenderer) of a loaded bundle. It takes directional, point and spot lights with
@@ -48,46 +56,88 @@ export class NeuralMaterial extends ShaderMaterial {
    *   flipV: for meshes whose v points down, as glTF; tangents: use the geometry's attribute `tangent`
    */
   constructor(loaded, renderer, { samples = SAMPLES, split = false, flipV = false, tangents = false, filter = "sampled" } = {}) {
-    const gl = renderer.getContext();
-    const packed = packNumbers(loaded);
-    const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) && !isSoftware(gl);
-    const { emission, opacity } = loaded;
-    const reads = (format) => renderer.extensions.has(FORMATS[format].blocks.extension);
     super({
-      name: `Verdigris ${loaded.name}`,
       glslVersion: GLSL3,
       lights: true,
       fog: true,
-      transparent: Boolean(opacity),
       premultipliedAlpha: true,
-      defines: {
-        ...(tangents && { USE_TANGENT: "" }),
-        ...(flipV && { NEURAL_FLIP_V: "" }),
-        ...(emission && { NEURAL_EMISSION: "" }),
-        ...(opacity && { NEURAL_OPACITY: "" }),
-      },
+      defines: { ...(tangents && { USE_TANGENT: "" }), ...(flipV && { NEURAL_FLIP_V: "" }) },
       uniforms: {
         ...UniformsUtils.clone(UniformsLib.lights),
         ...UniformsUtils.clone(UniformsLib.fog),
-        neuralLatents: new Uniform(makeTexture(loaded.latents, reads, loaded.manifest.latents.file)),
         neuralTiles: new Uniform(new Vector4(1, 1, 0, 0)),
         neuralEnvironment: new Uniform(null),
         neuralHarmonics: new Uniform(Array.from({ length: 9 }, () => new Vector3())),
         neuralAmbient: new Uniform(new Color(0)),
         neuralIntensity: new Uniform(1),
-        ...(isBlock ? {} : { neuralNumbers: new Uniform(numbersTexture(packed)) }),
-        ...(emission && { neuralEmission: new Uniform(makeTexture(emission, reads, loaded.manifest.emission.file)) }),
-        ...(loaded.live.length && { neuralLive: new Uniform(new Vector3(...liveVector(liveNumbers(loaded)))) }),
-        ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, reads)) }),
       },
       vertexShader: VERTEX,
-      fragmentShader: fragment(loaded, isBlock, filter),
     });
-    if (isBlock) this.uniformsGroups = [numbersBlock(packed.floats)];
-    /** The loaded bundle. */
-    this.loaded = loaded;
     this.split = split;
     this.samples = samples;
+    this._renderer = renderer;
+    this._filter = filter;
+    this.update(loaded);
+  }
+
+  /**
+   * Shows another state of the material, as a live link does. Numbers and texels are replaced; the shader stays if it fits.
+   * @returns {boolean} whether the shader stays
+   */
+  update(loaded) {
+    const renderer = this._renderer;
+    const gl = renderer.getContext();
+    const packed = packNumbers(loaded);
+    const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) && !isSoftware(gl);
+    const key = `${isBlock} ${shaderKey(loaded)}`;
+    const fits = key === this._key;
+    const { uniforms } = this;
+    const reads = (format) => renderer.extensions.has(FORMATS[format].blocks.extension);
+    for (const [field, name] of TEXTURES) {
+      const before = uniforms[name]?.value ?? null;
+      if (!loaded[field]) {
+        before?.dispose();
+        delete uniforms[name];
+        continue;
+      }
+      const made = makeTexture(loaded[field], reads, loaded.manifest[field].file, before);
+      (uniforms[name] ??= new Uniform(null)).value = made;
+    }
+    if (!fits) this._compile(loaded, packed, isBlock);
+    else if (isBlock) this.uniformsGroups[0].uniforms[0].value.forEach((each, index) => each.fromArray(packed.floats, 4 * index));
+    else {
+      uniforms.neuralNumbers.value.image.data.set(packed.floats);
+      uniforms.neuralNumbers.value.needsUpdate = true;
+    }
+    this._key = key;
+    /** The loaded bundle. */
+    this.loaded = loaded;
+    return fits;
+  }
+
+  _compile(loaded, packed, isBlock) {
+    const { uniforms, defines } = this;
+    this.name = `Verdigris ${loaded.name}`;
+    this.transparent = Boolean(loaded.opacity);
+    for (const [field, , define] of TEXTURES) {
+      if (define && loaded[field]) defines[define] = "";
+      else delete defines[define];
+    }
+    this._disposeNumbers();
+    if (isBlock) this.uniformsGroups = [numbersBlock(packed.floats)];
+    else uniforms.neuralNumbers = new Uniform(numbersTexture(packed));
+    if (loaded.live.length) uniforms.neuralLive = new Uniform(new Vector3(...liveVector(liveNumbers(loaded))));
+    else delete uniforms.neuralLive;
+    this.fragmentShader = fragment(loaded, isBlock, this._filter);
+    this.needsUpdate = true;
+  }
+
+  /**
+   * Shows the material of a live link from now on: `material.connect(address)`. Takes the options of connectLink.
+   * @returns the link, with `close()`
+   */
+  connect(address, options = {}) {
+    return followLink(this, address, options);
   }
 
   /** An environment of makeEnvironment(), or null. */
@@ -131,11 +181,17 @@ export class NeuralMaterial extends ShaderMaterial {
     return this;
   }
 
-  dispose() {
-    for (const name of ["neuralLatents", "neuralNumbers", "neuralEmission", "neuralOpacity"]) {
-      this.uniforms[name]?.value?.dispose();
-    }
+  _disposeNumbers() {
+    this.uniforms.neuralNumbers?.value.dispose();
+    delete this.uniforms.neuralNumbers;
     for (const group of this.uniformsGroups ?? []) group.dispose();
+    this.uniformsGroups = [];
+  }
+
+  dispose() {
+    this.link?.close();
+    for (const [, name] of TEXTURES) this.uniforms[name]?.value?.dispose();
+    this._disposeNumbers();
     super.dispose();
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Texture, Vector4 } from "three";
 import type { NodeMaterial, WebGPURenderer } from "three/webgpu";
-import type { Material } from "./index.js";
+import type { Link, LinkOptions, Material } from "./index.js";
 
 export interface Environment {
   map: Texture;
@@ -29,6 +29,11 @@ export class NeuralNodeMaterial extends NodeMaterial {
   /** Values of the live inputs by name, in their own units. Inputs that are left out keep their values. */
   get live(): Record<string, number>;
   set live(values: Record<string, number>);
+  /** Shows another state of the material. Returns whether the shader stays. */
+  update(loaded: Material): boolean;
+  /** Shows the material of a live link from now on. */
+  connect(address: string, options?: LinkOptions): Link;
+  readonly link?: Link;
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
 }
 

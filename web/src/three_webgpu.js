@@ -38,7 +38,9 @@ import {
 } from "three/tsl";
 import { CUBE_WIDTH, irradianceHarmonics } from "./environment.js";
 import { VerdigrisError } from "./errors.js";
+import { followLink } from "./link.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
+import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
 import { readsBlocks } from "./webgpu.js";
@@ -75,32 +77,69 @@ export class NeuralNodeMaterial extends NodeMaterial {
     if (!backend?.isWebGPUBackend || !backend.device) {
       throw new VerdigrisError(loaded.name, "needs a WebGPURenderer that runs on WebGPU: await renderer.init() first, or use NeuralMaterial with a WebGLRenderer");
     }
-    this.name = `Verdigris ${loaded.name}`;
     this.lights = true;
     this.fog = true;
-    this.transparent = Boolean(loaded.opacity);
     this.premultipliedAlpha = true;
-    /** The loaded bundle. */
-    this.loaded = loaded;
     this.samples = samples;
     this._environment = null;
     this._intensity = uniform(1);
     this._tiles = uniform(new Vector4(1, 1, 0, 0));
-    this._live = uniform(new Vector3(...liveVector(liveNumbers(loaded))));
+    this._live = uniform(new Vector3());
+    this._device = backend.device;
+    this._options = { flipV, tangents, filter };
+    this._textures = {};
+    this._nodes = {};
+    this.colorNode = vec4(1);
+    this.update(loaded);
+  }
 
-    const reads = (format) => readsBlocks(backend.device, format);
-    const { emission, opacity, manifest } = loaded;
-    this._textures = {
-      latents: makeTexture(loaded.latents, reads, manifest.latents.file),
-      emission: emission && makeTexture(emission, reads, manifest.emission.file),
-      opacity: opacity && makeTexture(opacity, reads),
-    };
+  /**
+   * Shows another state of the material, as a live link does. Numbers and texels are replaced; the shader stays if it fits.
+   * @returns {boolean} whether the shader stays
+   */
+  update(loaded) {
+    const key = shaderKey(loaded);
+    const fits = key === this._key;
+    const reads = (format) => readsBlocks(this._device, format);
+    for (const name of ["latents", "emission", "opacity"]) {
+      const before = this._textures[name] ?? null;
+      this._textures[name] = loaded[name] && makeTexture(loaded[name], reads, loaded.manifest[name].file, before);
+      if (!loaded[name]) before?.dispose();
+      else if (fits) this._nodes[name].value = this._textures[name];
+    }
+    if (fits) this._decoder.floats.set(packNumbers(loaded).floats);
+    else this._compile(loaded);
+    this._key = key;
+    /** The loaded bundle. */
+    this.loaded = loaded;
+    return fits;
+  }
+
+  _compile(loaded) {
+    const { flipV, tangents, filter } = this._options;
+    const { emission, opacity } = loaded;
+    this.name = `Verdigris ${loaded.name}`;
+    this.transparent = Boolean(opacity);
+    this._live.value.set(...liveVector(liveNumbers(loaded)));
     const place = flipV ? uv().mul(vec4(1, -1, 0, 0).xy).add(vec4(0, 1, 0, 0).xy) : uv();
     const places = place.mul(this._tiles.xy).add(this._tiles.zw);
     this._decoder = new Decoder(loaded, this._textures.latents, filter, places, tangents, this._live);
-    this.colorNode = vec4(1);
-    if (opacity) this.opacityNode = textureOf(this._textures.opacity, places).level(this._decoder.lodOf(places)).r;
-    if (emission) this.emissiveNode = textureOf(this._textures.emission, places).level(this._decoder.lodOf(places)).rgb;
+    const mapOf = (name) => {
+      this._nodes[name] = textureOf(this._textures[name], places).level(this._decoder.lodOf(places));
+      return this._nodes[name];
+    };
+    this._nodes = { latents: this._decoder.latents };
+    this.opacityNode = opacity ? mapOf("opacity").r : null;
+    this.emissiveNode = emission ? mapOf("emission").rgb : null;
+    this.needsUpdate = true;
+  }
+
+  /**
+   * Shows the material of a live link from now on: `material.connect(address)`. Takes the options of connectLink.
+   * @returns the link, with `close()`
+   */
+  connect(address, options = {}) {
+    return followLink(this, address, options);
   }
 
   /** An environment of makeEnvironment(), or null. */
@@ -138,7 +177,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
   }
 
   customProgramCacheKey() {
-    return `${super.customProgramCacheKey()} ${this._environment?.map.uuid} ${this.samples}`;
+    return `${super.customProgramCacheKey()} ${this._environment?.map.uuid} ${this.samples} ${this._key}`;
   }
 
   setupLightingModel() {
@@ -157,6 +196,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
   }
 
   dispose() {
+    this.link?.close();
     for (const each of Object.values(this._textures)) each?.dispose();
     super.dispose();
   }
@@ -174,6 +214,7 @@ class Decoder {
     // three.js declares the resources under their names
     const numbers = buffer(floats, "vec4", count).setName("neuralNumbers");
     const read = textureOf(latents).setName("neuralLatents");
+    this.latents = read;
     const text = decoderWgsl(loaded, { filter })
       .replace(/^fn neuralEvaluate[\s\S]*?^}\n/m, "")
       .replace(/^@group\(\d+\) @binding\(\d+\) var.*\n/gm, "")

@@ -17,17 +17,19 @@ export class GlMaterial {
   readonly opacity: WebGLTexture | null;
   /** Takes texture units `unit` and `unit + 1`, and uniform block `block`. */
   bind(program: WebGLProgram, unit?: number, block?: number): void;
+  /** Shows another state of the material. False if it needs another shader, so that nothing was replaced. */
+  update(material: Material): boolean;
   dispose(): void;
 }
 
-export function uploadTexture(gl: WebGL2RenderingContext, texture: Texture, file?: string): WebGLTexture;
+export function uploadTexture(gl: WebGL2RenderingContext, texture: Texture, file?: string, into?: WebGLTexture | null): WebGLTexture;
 export function makeProgram(gl: WebGL2RenderingContext, vertex: string, fragment: string): WebGLProgram;
 export function isSoftware(gl: WebGL2RenderingContext): boolean;
 export function evaluateRows(
   gl: WebGL2RenderingContext,
   material: Material,
   reference: Reference,
-  options?: GlOptions,
+  options?: GlOptions & { before?: Material },
 ): number[][];
 /** Compares this device's decoder with the bundle's reference. */
 export function check(gl: WebGL2RenderingContext, material: Material): Promise<Comparison>;

@@ -5,8 +5,10 @@ import { FORMATS } from "./formats.js";
 import { NUMBERS_WIDTH, decoderGlsl } from "./glsl.js";
 import { withoutBlocks } from "./ktx2.js";
 import { liveVector } from "./live.js";
+import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 
+const TEXTURES = ["latents", "emission", "opacity"];
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
 
 /** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */
@@ -21,11 +23,37 @@ export class GlMaterial {
     const isBlock = numbers ? numbers === "block" : fits && !isSoftware(gl);
     /** The decoder's functions, which follow the precision statements of a fragment shader. */
     this.glsl = decoderGlsl(material, { filter, numbers: isBlock ? "block" : "texture" });
-    this.latents = uploadTexture(gl, material.latents, material.manifest.latents.file);
     this.numbers = isBlock ? uploadBlock(gl, packed.floats) : uploadNumbers(gl, packed);
     this.isBlock = isBlock;
-    this.emission = material.emission && uploadTexture(gl, material.emission, material.manifest.emission.file);
-    this.opacity = material.opacity && uploadTexture(gl, material.opacity);
+    this.key = shaderKey(material);
+    for (const name of TEXTURES) this[name] = material[name] && uploadTexture(gl, material[name], material.manifest[name].file);
+  }
+
+  /**
+   * Shows another state of the material, as a live link does: replaces numbers and texels.
+   * @returns {boolean} whether the shader text fits; if not, nothing was replaced: make a new GlMaterial
+   */
+  update(material) {
+    const { gl } = this;
+    if (shaderKey(material) !== this.key) return false;
+    const packed = packNumbers(material);
+    if (this.isBlock) {
+      gl.bindBuffer(gl.UNIFORM_BUFFER, this.numbers);
+      gl.bufferSubData(gl.UNIFORM_BUFFER, 0, packed.floats);
+    } else {
+      const { data, width, height } = paddedNumbers(packed);
+      gl.bindTexture(gl.TEXTURE_2D, this.numbers);
+      gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, height, gl.RGBA, gl.FLOAT, data);
+    }
+    for (const name of TEXTURES) {
+      const [before, after] = [this.material[name], material[name]];
+      if (!after) continue;
+      const isAsLarge = ["format", "width", "height", "layers"].every((each) => before[each] === after[each]);
+      if (!isAsLarge) gl.deleteTexture(this[name]);
+      this[name] = uploadTexture(gl, after, material.manifest[name].file, isAsLarge ? this[name] : null);
+    }
+    this.material = material;
+    return true;
   }
 
   /**
@@ -48,7 +76,7 @@ export class GlMaterial {
 
   dispose() {
     const { gl } = this;
-    for (const texture of [this.latents, this.emission, this.opacity]) if (texture) gl.deleteTexture(texture);
+    for (const name of TEXTURES) if (this[name]) gl.deleteTexture(this[name]);
     if (this.isBlock) gl.deleteBuffer(this.numbers);
     else gl.deleteTexture(this.numbers);
   }
@@ -61,20 +89,22 @@ export function isSoftware(gl) {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
-/** Uploads a texture of a bundle with its own mip levels, repeating and trilinear. */
-export function uploadTexture(gl, texture, file) {
+/** Uploads a texture of a bundle with its own mip levels, repeating and trilinear; or into one with its format and size. */
+export function uploadTexture(gl, texture, file, into = null) {
   const isArray = texture.layers > 0;
   const target = isArray ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D;
   const needed = FORMATS[texture.format].blocks;
   const blocks = needed && gl.getExtension(needed.extension);
   const stored = blocks ? texture : withoutBlocks(texture, file);
   const [internal, format, type] = FORMATS[stored.format].gl.map((each) => gl[each] ?? each);
-  const handle = gl.createTexture();
+  const handle = into ?? gl.createTexture();
   gl.bindTexture(target, handle);
   gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
   gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
   const { width, height, layers, levels } = stored;
-  if (isArray) gl.texStorage3D(target, levels.length, internal, width, height, layers);
+  if (into) {
+    // it has its memory
+  } else if (isArray) gl.texStorage3D(target, levels.length, internal, width, height, layers);
   else gl.texStorage2D(target, levels.length, internal, width, height);
   levels.forEach(({ width: w, height: h, data }, level) => {
     const texels = type === gl.HALF_FLOAT ? new Uint16Array(data.slice().buffer) : data;
@@ -150,16 +180,18 @@ void main() {
 const ROWS_WIDTH = 256;
 
 /**
- * Evaluates the rows of a reference in a fragment shader, with exact filtering, and reads them back.
+ * Evaluates the rows of a reference in a fragment shader, with exact filtering, and reads them back. `before` is a material
+ * that is uploaded first, and then updated.
  * @returns {number[][]} a response for each row
  */
-export function evaluateRows(gl, material, reference, options = {}) {
+export function evaluateRows(gl, material, reference, { before, ...options } = {}) {
   // half floats are enough, if the device cannot draw to single floats
   const isSingle = gl.getExtension("EXT_color_buffer_float");
   if (!isSingle && !gl.getExtension("EXT_color_buffer_half_float")) {
     throw new Error("this device cannot draw to float textures, so the decoder cannot be checked on it");
   }
-  const uploaded = new GlMaterial(gl, material, { filter: "exact", ...options });
+  const uploaded = new GlMaterial(gl, before ?? material, { filter: "exact", ...options });
+  if (before && !uploaded.update(material)) throw new Error("the materials have different shaders");
   const evaluate = reference.live
     ? "neuralShade(neuralPrepareLive(first.xy, first.z, wo, vec3(first.w, light.w, view.w)), wi)"
     : "neuralEvaluate(first.xy, first.z, wi, wo)";

@@ -12,10 +12,15 @@ export class GpuMaterial {
   readonly opacity: any | null;
   /** Entries of a bind group, at the bindings of the shader text. */
   entries(): { binding: number; resource: any }[];
+  /**
+   * Shows another state of the material. False if it needs another shader, so that nothing was replaced. Make bind groups
+   * again if a texture is another one than before.
+   */
+  update(material: Material): boolean;
   dispose(): void;
 }
 
-export function uploadTexture(device: any, texture: Texture, file?: string): any;
-export function evaluateRows(device: any, material: Material, reference: Reference): Promise<number[][]>;
+export function uploadTexture(device: any, texture: Texture, file?: string, into?: any): any;
+export function evaluateRows(device: any, material: Material, reference: Reference, options?: { before?: Material }): Promise<number[][]>;
 /** Compares this device's decoder with the bundle's reference. */
 export function check(device: any, material: Material): Promise<Comparison>;

@@ -4,8 +4,11 @@ import { compareWithReference } from "./decoder.js";
 import { FORMATS, blockSide } from "./formats.js";
 import { withoutBlocks } from "./ktx2.js";
 import { liveVector } from "./live.js";
+import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
+
+const TEXTURES = ["latents", "emission", "opacity"];
 
 /** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */
 export class GpuMaterial {
@@ -18,14 +21,33 @@ export class GpuMaterial {
     /** The decoder's functions and their resources, to put in front of an entry point. */
     this.wgsl = decoderWgsl(material, { filter, group, binding });
     const packed = packNumbers(material);
-    this.latents = uploadTexture(device, material.latents, material.manifest.latents.file);
     this.numbers = device.createBuffer({
       size: packed.floats.byteLength,
       usage: (fitsUniform(packed) ? GPUBufferUsage.UNIFORM : GPUBufferUsage.STORAGE) | GPUBufferUsage.COPY_DST,
     });
     device.queue.writeBuffer(this.numbers, 0, packed.floats);
-    this.emission = material.emission && uploadTexture(device, material.emission, material.manifest.emission.file);
-    this.opacity = material.opacity && uploadTexture(device, material.opacity);
+    this.key = shaderKey(material);
+    for (const name of TEXTURES) this[name] = material[name] && uploadTexture(device, material[name], material.manifest[name].file);
+  }
+
+  /**
+   * Shows another state of the material, as a live link does: replaces numbers and texels. Make bind groups again if
+   * `latents`, `emission` or `opacity` is another texture than before, because its size or format has changed.
+   * @returns {boolean} whether the shader text fits; if not, nothing was replaced: make a new GpuMaterial
+   */
+  update(material) {
+    const { device } = this;
+    if (shaderKey(material) !== this.key) return false;
+    device.queue.writeBuffer(this.numbers, 0, packNumbers(material).floats);
+    for (const name of TEXTURES) {
+      const [before, after] = [this.material[name], material[name]];
+      if (!after) continue;
+      const isAsLarge = ["format", "width", "height", "layers"].every((each) => before[each] === after[each]);
+      if (!isAsLarge) this[name].destroy();
+      this[name] = uploadTexture(device, after, material.manifest[name].file, isAsLarge ? this[name] : null);
+    }
+    this.material = material;
+    return true;
   }
 
   /** Entries of a bind group, at the bindings of the shader text. */
@@ -49,14 +71,14 @@ export function readsBlocks(device, format) {
   return device.adapterInfo?.architecture !== "swiftshader" && device.features.has(FORMATS[format].blocks?.feature);
 }
 
-/** Uploads a texture of a bundle with its own mip levels. */
-export function uploadTexture(device, texture, file) {
+/** Uploads a texture of a bundle with its own mip levels; or into one with its format and size. */
+export function uploadTexture(device, texture, file, into = null) {
   const stored = readsBlocks(device, texture.format) ? texture : withoutBlocks(texture, file);
   const { webgpu: format, bytes } = FORMATS[stored.format];
   const block = blockSide(stored.format);
   const { width, height, levels } = stored;
   const layers = stored.layers || 1;
-  const result = device.createTexture({
+  const result = into ?? device.createTexture({
     size: [width, height, layers],
     format,
     mipLevelCount: levels.length,
@@ -75,11 +97,13 @@ export function uploadTexture(device, texture, file) {
 }
 
 /**
- * Evaluates the rows of a reference in a compute shader, with exact filtering, and reads them back.
+ * Evaluates the rows of a reference in a compute shader, with exact filtering, and reads them back. `before` is a material
+ * that is uploaded first, and then updated.
  * @returns {Promise<number[][]>} a response for each row
  */
-export async function evaluateRows(device, material, reference) {
-  const uploaded = new GpuMaterial(device, material, { filter: "exact" });
+export async function evaluateRows(device, material, reference, { before } = {}) {
+  const uploaded = new GpuMaterial(device, before ?? material, { filter: "exact" });
+  if (before && !uploaded.update(material)) throw new Error("the materials have different shaders");
   const [prepared, evaluated] = reference.live
     ? [
         "var surface = neuralPrepareLive(row.place.xy, row.place.z, row.wo.xyz, vec3f(row.place.w, row.wi.w, row.wo.w));",

@@ -17,7 +17,7 @@ export function findBrowser() {
 }
 
 /** Starts the browser. Its WebGL runs on SwiftShader, its WebGPU on the Vulkan driver that there is. */
-export async function startBrowser() {
+export async function startBrowser(flags = []) {
   const profile = mkdtempSync(path.join(tmpdir(), "verdigris-web-"));
   const child = spawn(
     findBrowser(),
@@ -31,6 +31,7 @@ export async function startBrowser() {
       "--use-angle=swiftshader",
       "--enable-unsafe-swiftshader",
       "--enable-unsafe-webgpu",
+      ...flags,
       ...(process.env.VERDIGRIS_CHROMIUM_FLAGS ?? "").split(" ").filter(Boolean),
       `--user-data-dir=${profile}`,
       "--remote-debugging-pipe",

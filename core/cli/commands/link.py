@@ -30,9 +30,9 @@ def link(
     origin: Origins = None,
     for_seconds: Annotated[float | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Shows bundles in games and pages that are running, and again whenever they are written.
+    """Shows bundles in games and pages that are running.
 
-    Prints the address for clients: `material.connect(ADDRESS)` in three.js, and others in
+    A bundle is shown again whenever it is written. Prints the address for clients: `material.connect(ADDRESS)` in three.js, and others in
     docs/LINK.md. The first bundle is shown to clients that name none. Ctrl-C ends the link. A bake
     shows its training with `bake --link`.
     """

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verdigris.core.link.server import LOOPBACK, PORT, LinkServer
+from verdigris.core.link.training import TrainingLink
+
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeControl
-    from verdigris.core.link.server import LinkServer
     from verdigris.core.progress import Event
 
 TOKEN = "VERDIGRIS_LINK_TOKEN"
@@ -38,8 +40,6 @@ Origins = Annotated[
 
 def open_link(at: str | None, origins: list[str] | None = None) -> LinkServer:
     """A server that is not started. The token is new, or that of VERDIGRIS_LINK_TOKEN."""
-    from verdigris.core.link.server import LOOPBACK, PORT, LinkServer
-
     host, port = LOOPBACK[0], PORT
     if at:
         name, _, number = at.rpartition(":")
@@ -61,8 +61,6 @@ def linked(
     at: str | None, control: BakeControl
 ) -> Iterator[Callable[[Iterator[Event]], Iterator[Event]]]:
     """Serves a bake. Gives a function that follows its events."""
-    from verdigris.core.link.training import TrainingLink
-
     with open_link(at) as server:
         show_address(server)
         yield TrainingLink(server, control).follow

@@ -1,0 +1,113 @@
+"""What a live link costs a training, and how long a step takes to a client.
+
+    .venv/bin/python docs/benchmarks/bench_link.py examples/copper_tray.mtlx 512 120
+
+bakes for about so many seconds. A client comes and goes every three seconds, so that both kinds of
+seconds see the same machine. Prints the ratio of steps a second, and latencies.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from verdigris.core import api
+from verdigris.core.baking.state.options import BakeControl
+from verdigris.core.link.server import LinkServer
+from verdigris.core.link.training import TrainingLink
+from verdigris.core.progress import Phase, Step
+
+PERIOD = 3.0
+# Reads what comes and notes when, as a client that has nothing to compute.
+CLIENT = """
+import sys, time
+from verdigris.core.link.protocol import decode, with_version
+from websockets.sync.client import connect
+with connect(with_version(sys.argv[1]), max_size=None, compression=None, proxy=None) as link:
+    for data in link:
+        message = decode(data)
+        if message.kind == "snapshot":
+            print(message.head.values.get("step"), time.time(), flush=True)
+"""
+
+
+def main(document: str, resolution: str, seconds: str) -> None:
+    control = BakeControl()
+    rates: dict[bool, list[float]] = {False: [], True: []}
+    times: dict[int, float] = {}
+    arrived: list[tuple[int, float]] = []
+    with LinkServer(port=0) as server, tempfile.TemporaryDirectory() as folder:
+        events = api.bake(
+            api.load(document),
+            folder=Path(folder),
+            preset="draft",
+            resolution=int(resolution),
+            iterations=1_000_000,
+            starts=1,
+            control=control,
+        )
+        client: Any = None
+        turned = first = 0.0
+        before = 0
+        for event in TrainingLink(server, control).follow(events):
+            now = time.time()
+            if isinstance(event, Phase):
+                print(event.name, flush=True)
+                first = turned = 0.0
+            if not isinstance(event, Step):
+                continue
+            times[event.step] = now
+            if not turned:
+                first, turned, before = first or now, now, event.step
+            # the first second after a turn belongs to neither: programs start and end
+            elif now - turned > PERIOD:
+                rates[client is not None].append((event.step - before) / (now - turned))
+                if client is None:
+                    client = start(server.address)
+                    while not server.clients:
+                        time.sleep(0.01)
+                else:
+                    arrived += end(client)
+                    client = None
+                turned, before = time.time(), event.step
+            if now - first > float(seconds):
+                break
+        if client is not None:
+            arrived += end(client)
+        events.close()
+    pairs = min(map(len, rates.values()))
+    ratio = np.array(rates[True][:pairs]) / np.array(rates[False][:pairs])
+    late = np.array([at - times[step] for step, at in arrived if step in times])
+    gaps = np.diff(sorted(at for _, at in arrived))
+    gaps = gaps[gaps < PERIOD]
+    spread = ratio.std() / max(pairs, 1) ** 0.5
+    print(
+        f"{pairs} pairs: {np.mean(ratio):.3f} +- {spread:.3f} of the steps a second with a client"
+    )
+    for name, found in (("from step to client", late), ("between snapshots", gaps)):
+        low, high = np.percentile(found, [50, 95])
+        print(f"{name}: median {low:.2f} s, 95% below {high:.2f} s, {len(found)} of them")
+
+
+def start(address: str) -> Any:
+    return subprocess.Popen(
+        [sys.executable, "-c", CLIENT, address], stdout=subprocess.PIPE, text=True
+    )
+
+
+def end(client: Any) -> list[tuple[int, float]]:
+    client.terminate()
+    text = client.communicate()[0]
+    lines = [line.split() for line in text.splitlines() if line.count(" ") == 1]
+    # the first one may be old: a client that comes gets the newest that there is
+    return [(int(step), float(at)) for step, at in lines[1:]]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
