@@ -32,9 +32,9 @@ def link(
 ) -> None:
     """Shows bundles in games and pages that are running.
 
-    A bundle is shown again whenever it is written. Prints the address for clients: `material.connect(ADDRESS)` in three.js, and others in
-    docs/LINK.md. The first bundle is shown to clients that name none. Ctrl-C ends the link. A bake
-    shows its training with `bake --link`.
+    A bundle is shown again whenever it is written. Prints the address for clients:
+    `material.connect(ADDRESS)` in three.js, and others in docs/LINK.md. The first bundle is shown
+    to clients that name none. Ctrl-C ends the link. A bake shows its training with `bake --link`.
     """
     names = _names_of(bundles)
     with open_link(at, origin) as server:
