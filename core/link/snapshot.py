@@ -7,14 +7,14 @@ more noise. Clients need no other shader for the finished bundle.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.outputs import WEIGHTS_FILE
+from verdigris.core.base.json_fields import parse_json
+from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.base.text import version
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest
@@ -53,7 +53,7 @@ _WIDTH = 0.15
 def snapshot_of_bundle(folder: Path, name: str = "") -> Snapshot:
     """A finished bundle. `name` is the one by which clients ask for it."""
     bundle = open_bundle(folder)
-    document = json.loads(bundle.manifest.encode())
+    document = parse_json(bundle.manifest.encode(), MANIFEST_FILE).values
     manifest = {each: document[each] for each in _FINAL_FIELDS if each in document}
     return Snapshot(name or bundle.manifest.name, _files_of(bundle, manifest), manifest, True)
 
@@ -137,7 +137,7 @@ class SnapshotMaker:
             emission=maps.get(EMISSION_FILE),
             opacity=maps.get(OPACITY_FILE),
         )
-        document = json.loads(manifest.encode())
+        document = parse_json(manifest.encode(), MANIFEST_FILE).values
         chosen = {
             name: document[name] for name in (*_FIELDS, "emission", "opacity") if name in document
         }
