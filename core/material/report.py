@@ -12,7 +12,7 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import DROPPED, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -25,7 +25,7 @@ from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
-from verdigris.core.material.shader.document_text import LEFT_OUT
+from verdigris.core.material.shader.document_text import LEFT_OUT, ZERO
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.probe import Probe
     from verdigris.core.material.teacher.teacher import Teacher
 
+# Variables of an engine that a report names.
+_MOST_LISTED = 8
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 
@@ -193,17 +195,27 @@ def _fixed_parameters(shaders: Sequence[mx.Node]) -> Iterator[str]:
 
 
 def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
-    """Variables of shader files that cannot be set, and that their functions do not use, and images
-    without a file."""
+    """Variables of shader files that their functions do not use, and images without a file."""
     for shader in shaders:
         implementation = shader_implementation(shader)
         listed = implementation.getAttribute(LEFT_OUT) if implementation is not None else ""
         if listed:
-            yield Part("other variables", DROPPED, f"{listed}: the response does not use them")
+            shown = _some(listed)
+            yield Part("other variables", DROPPED, f"{shown}: the response does not use them")
+        zero = implementation.getAttribute(ZERO) if implementation is not None else ""
+        if zero:
+            yield Part("other constants", APPROXIMATED, f"{_some(zero)}: they read as 0")
         for port in shader.getInputs() if implementation is not None else ():
             if port.getType() == "filename" and not port.getResolvedValueString():
                 how = "it has no file and is white: set this input to a file"
                 yield Part(f"image {port.getName()!r}", DROPPED, how)
+
+
+def _some(listed: str) -> str:
+    """The first entries of a list."""
+    found = listed.split("; ")
+    more = len(found) - _MOST_LISTED
+    return "; ".join(found[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _places_of_shader(shaders: Sequence[mx.Node]) -> tuple[str, ...]:

@@ -34,4 +34,8 @@ def _errors(text: str) -> Iterator[str]:
         code, pointed = _CODE.search(each["shown"]), _POINTED.search(each["shown"])
         what = (pointed[1] if pointed and pointed[1].strip() else each["what"]).strip().rstrip(".")
         where = f"{each['file']}({each['line']})"
-        yield f"{where}: {what}" + (f", in {code[1].strip()!r}" if code else "")
+        if what.startswith("#error: "):
+            # a sentence of its own
+            yield f"{where}: {what[8:]}"
+        else:
+            yield f"{where}: {what}" + (f", in {code[1].strip()!r}" if code else "")

@@ -8,10 +8,10 @@ uniform can: its declaration becomes that of a plain variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from verdigris.core.material.shader.expand import blanked
+from verdigris.core.material.shader.from_hlsl import blanked
 
 PREFIX = "Verdigris"
 # Lengths are limited: a megabyte of open brackets would otherwise take minutes.
@@ -21,7 +21,7 @@ _FUNCTION = re.compile(
     r"(?:[\w:<>,]+\s+){1,8}(\w+)\s*\("
 )
 _TRANSMISSION = re.compile(rf"\[\s*{PREFIX}Transmission\s*(?:\(([^)\]\n]{{0,40}})\))?\s*\]")
-_PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
+PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _BLOCK = re.compile(r"\s*(?:\[[^\]]*\]\s*)*[ct]buffer\s+(\w+)\s*(:[^{]*)?$")
 _MODIFIERS = "uniform|extern|public|internal|shared|row_major|column_major|precise|volatile"
 _VARIABLE = re.compile(
@@ -40,14 +40,9 @@ _NOT_PARAMETERS = re.compile(
 )
 # Places in memory, which would clash with those of other modules.
 _PLACES = re.compile(
-    r":\s*(?:register|packoffset)\s*\([^)\n]{0,200}\)|\[\[vk::\w+[^\]\n]{0,200}\]\]"
+    r":\s*(?:register|packoffset)\s*\((?:[^()\n]|\([^()\n]{0,100}\)){0,200}\)"
+    r"|\[\[vk::\w+[^\]\n]{0,200}\]\]"
 )
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.|\\\n)*)", re.MULTILINE)
-# Namespaces in each other.
-_DEEPEST = 16
-_WORD = re.compile(r"[A-Za-z_]\w*")
-# the name of a function in its head, before types of its parameters and semantics
-_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^()]{0,200}>)?\s*\((?![^()]{0,200}\)\s*\])")
 _BRACKETS = re.compile(r"\[\[[^\]]{0,400}\]\]|\[[A-Za-z_]\w*(?:\([^\]]{0,400}\))?\]")
 
 
@@ -120,48 +115,18 @@ class Declarations:
         return _without_attributes("".join((*parts, self.text[end:])))
 
 
-def names_behind(text: str, functions: Iterable[str]) -> set[str]:
-    """All names that these functions use, by way of other functions, types and macros. Overloads
-    count as one function."""
-    plain = blanked(text)
-    used: dict[str, set[str]] = {}
-    for macro in _MACRO.finditer(plain):
-        used.setdefault(macro[1], set()).update(_WORD.findall(macro[2]))
-    plain = _PREPROCESSOR.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), plain)
-    for head, inner in _blocks(plain, 0, len(plain)):
-        names = [each[1] for each in _CALLED.finditer(head)] or _WORD.findall(head)[-1:]
-        for name in names[:1]:
-            used.setdefault(name, set()).update(_WORD.findall(head), _WORD.findall(inner))
-    found: set[str] = set()
-    waiting = [*functions]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += used.get(name, ())
-    return found
+def _spaces(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
 
 
-def _blocks(plain: str, start: int, end: int, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Heads and contents of functions and types, also of those in namespaces."""
-    begun = place = start
-    while place < end:
-        if plain[place] == ";":
-            begun = place + 1
-        elif plain[place] == "{":
-            close = _closing(plain, place, end)
-            head = plain[begun:place]
-            if depth < _DEEPEST and re.search(r"\bnamespace\s+[\w:.]+\s*$", head):
-                yield from _blocks(plain, place + 1, close, depth + 1)
-            else:
-                yield head, plain[place + 1 : close]
-            begun, place = close + 1, close
-        place += 1
+def without_directives(plain: str) -> str:
+    """A text without comments, with spaces for lines of the preprocessor."""
+    return PREPROCESSOR.sub(lambda found: _spaces(found[0]), plain)
 
 
 def read_declarations(text: str) -> Declarations:
     """Finds the variables outside of functions and types, and the marked functions."""
-    plain = _PREPROCESSOR.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), blanked(text))
+    plain = without_directives(blanked(text))
     functions = {found[1]: found[2] for found in _FUNCTION.finditer(plain)}
     statements = tuple(_statements(text, plain, 0, len(plain), "", -1))
     passes = _TRANSMISSION.search(plain)
@@ -181,7 +146,7 @@ def _statements(
                 yield found
             begun = place + 1
         elif letter == "{":
-            close = _closing(plain, place, end)
+            close = closing(plain, place, end)
             head = plain[begun:place]
             inner = _BLOCK.match(head)
             if inner and not block:
@@ -193,7 +158,7 @@ def _statements(
         place += 1
 
 
-def _closing(plain: str, start: int, end: int) -> int:
+def closing(plain: str, start: int, end: int) -> int:
     depth = 0
     for place in range(start, end):
         if plain[place] == "{":

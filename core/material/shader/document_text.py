@@ -6,23 +6,25 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as xml
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.files.paths import SearchPath
+from verdigris.core.material.shader.declarations import Declarations
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
+from verdigris.core.material.shader.reached_code import without_unused
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-    from verdigris.core.material.shader.declarations import Declarations
-
 TARGET = "genslang"
 # Attributes of the implementation, and of inputs of the definition.
-TRANSMISSION, LEFT_OUT = "transmission", "leftout"
+TRANSMISSION, LEFT_OUT, ZERO = "transmission", "leftout", "zero"
+ROLES = ("response", "emission", "opacity")
+TRIMMED = "trimmed"
 DEFINES, SAMPLERS, DIGEST = "defines", "samplers", "sha256"
 BLOCK, TABLE = "block", "table"
 # The folder of an implementation whose shader is one of ours, which reads measurements.
@@ -62,7 +64,11 @@ class ShaderFile:
     transmission: str = ""
     """The index of the solid below, 1 for a thin wall; empty if no light passes."""
     left_out: tuple[str, ...] = ()
-    """Variables that cannot be set and are not used, with their types."""
+    """Variables that its functions do not use, with their types."""
+    zero: tuple[str, ...] = ()
+    """Constants of an engine that they use and that read as 0, with their types."""
+    is_trimmed: bool = False
+    """Whether it compiles only without the functions that it does not use."""
 
 
 def document_text(stem: str, file: str, shader: ShaderFile) -> str:
@@ -102,6 +108,10 @@ def document_text(stem: str, file: str, shader: ShaderFile) -> str:
         implementation[SAMPLERS] = ", ".join(shader.samplers)
     if shader.left_out:
         implementation[LEFT_OUT] = "; ".join(shader.left_out)
+    if shader.zero:
+        implementation[ZERO] = "; ".join(shader.zero)
+    if shader.is_trimmed:
+        implementation[TRIMMED] = "true"
     if shader.transmission:
         implementation[TRANSMISSION] = shader.transmission
     if shader.defines:
@@ -129,7 +139,11 @@ def expand_implementation(
         return expand_shader(OWN_SHADERS / own, SearchPath())
     path = search.require(implementation.getFile(), None, where, DocumentError)
     defines = parse_defines(implementation.getAttribute(DEFINES))
-    return expand_shader(path, search, defines, is_fragment)
+    found = expand_shader(path, search, defines, is_fragment)
+    if implementation.getAttribute(TRIMMED):
+        functions = [name for role in ROLES if (name := implementation.getAttribute(role))]
+        found = replace(found, text=without_unused(found.text, functions))
+    return found
 
 
 def parse_defines(lines: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.shader.from_hlsl import COMMENT_OR_TEXT, blanked, from_hlsl
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 SUFFIXES = (".slang", ".hlsl")
+# Includes of these files are Slang; all others are HLSL.
+_OF_SLANG = (".slang", ".slangh", ".glsl")
 # Files that may implement a node of a document.
 _NODE_SUFFIXES = (*SUFFIXES, ".glsl")
 # Measured materials of the MERL and the RGL database.
@@ -32,7 +35,6 @@ _MOST_EXPANDED = 4 << 20
 _DEEPEST = 64
 # Stands for the digest of the text, which is known when all of it has been read.
 _DIGEST = "VERDIGRIS_DIGEST"
-_COMMENT_OR_TEXT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"?", re.DOTALL)
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(include|pragma[ \t]+once)\b([^\n]*)$", re.MULTILINE)
 _INCLUDED = re.compile(r"\s*(?:\"([^\"\n]+)\"|<([^>\n]+)>)")
 _IMPORT = re.compile(r"\b(import|__include|implementing)\s+([\w./-]+|\"[^\"\n]*\")\s*;")
@@ -44,6 +46,11 @@ _PRELUDE = """#define ddx(x) ((x) - (x))
 #define ddy(x) ((x) - (x))
 #define fwidth(x) ((x) - (x))
 """
+_PRELUDE += "".join(
+    f"#define min16{kind}{count} {stands}{count}\n"
+    for kind, stands in (("float", "half"), ("uint", "uint"), ("int", "int"))
+    for count in ("", "2", "3", "4", "2x2", "3x3", "4x4")
+)
 
 
 def is_shader(path: str | Path) -> bool:
@@ -75,15 +82,8 @@ class ShaderText:
     """Imported modules by name, each after those that it imports."""
     files: tuple[Path, ...] = ()
     digest: str = ""
-
-
-def blanked(text: str) -> str:
-    """The text with spaces for comments and for the contents of strings, in the same places."""
-
-    def blank(found: re.Match[str]) -> str:
-        return re.sub(r"[^\n]", " ", found[0])
-
-    return _COMMENT_OR_TEXT.sub(blank, text)
+    own: str = field(default="", repr=False)
+    """The file itself."""
 
 
 def expand_shader(
@@ -103,8 +103,9 @@ def expand_shader(
         (name.replace(_DIGEST, digest), each.replace(_DIGEST, digest))
         for name, each in reader.modules.items()
     )
+    own = _read(path, str(path))
     return ShaderText(
-        str(path), text.replace(_DIGEST, digest), modules, tuple(reader.files), digest
+        str(path), text.replace(_DIGEST, digest), modules, tuple(reader.files), digest, own
     )
 
 
@@ -140,6 +141,8 @@ class _Reader:
         self._open.append(path)
         self.files[path] = None
         text = _with_levels(_read(path, shown))
+        if path.suffix.lower() not in _OF_SLANG:
+            text = from_hlsl(text)
         plain = blanked(text)
         parts, end = [f'#line 1 "{_quoted(shown)}"\n'], 0
         # a file may be pasted more than once, as where one branch of an #if includes it first
@@ -191,7 +194,14 @@ class _Reader:
         there = any(each.is_file() for each in self._search.candidates(name, path.parent))
         if self._is_fragment and not there and name.startswith(_OF_MATERIALX):
             return found[0]
-        file = self._search.require(name, path.parent, where, DocumentError).resolve()
+        try:
+            file = self._search.require(name, path.parent, where, DocumentError).resolve()
+        except DocumentError as failure:
+            if self._is_fragment:
+                raise
+            # the compiler reports it, unless a condition leaves the line out
+            reason = str(failure).removeprefix(f"{where}: ")
+            return f"#error {reason}"
         if file in self._open:
             if _GUARD.match(blanked(_read(file, name))) or "#pragma once" in _read(file, name):
                 return ""
@@ -256,7 +266,7 @@ def _quoted(shown: str) -> str:
 def _without_strings(text: str, plain: str) -> str:
     """The text without comments, but with strings: `import` may name one."""
     found = list(plain)
-    for each in _COMMENT_OR_TEXT.finditer(text):
+    for each in COMMENT_OR_TEXT.finditer(text):
         if each[0].startswith('"'):
             found[each.start() : each.end()] = each[0]
     return "".join(found)

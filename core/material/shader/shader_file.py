@@ -17,14 +17,11 @@ from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.json_fields import Fields, read_json_file
 from verdigris.core.material.evaluator import KERNEL_VARIABLES
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
-from verdigris.core.material.shader.declarations import (
-    Declaration,
-    Declarations,
-    names_behind,
-    read_declarations,
-)
+from verdigris.core.material.shader.declarations import Declaration, Declarations, read_declarations
 from verdigris.core.material.shader.document_text import Parameter, ShaderFile, document_text
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
+from verdigris.core.material.shader.from_hlsl import blanked
+from verdigris.core.material.shader.reached_code import names_behind, without_unused
 
 if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
@@ -50,6 +47,7 @@ _CONSTRUCTOR = re.compile(
     r"(?:(?:float|half|double|int|uint|min16float)[1-4]?|[A-Za-z]*\s*vector<[^>]*>)?\s*"
     r"[({]?\s*(?P<numbers>[-+\d.eE,\s]*?[\d.])[fFhHuUlL]?\s*[)}]?"
 )
+_RESOURCE = re.compile(r"Texture|Buffer|Sampler|Acceleration|texture|sampler")
 _OF_PARAMETERS = ("value", "range", "label", "file", "colour_space", "kind")
 _FUNCTIONS = ("response", "emission", "opacity")
 # What each function takes and returns, as messages show it.
@@ -89,11 +87,10 @@ def read_shader_file(
     text = expand_shader(path, search, all_defines)
     declarations = read_declarations(text.text)
     functions = _functions(settings, declarations)
-    modules = (*text.modules, (f"studio_{text.digest}", declarations.rewritten(())))
-    answer = _reflect(text.name, modules, tuple(functions.items()))
+    answer, is_trimmed = _compiled(text, declarations, functions)
     found = _check_functions(text.name, functions, answer)
     named = settings.table("parameters") if "parameters" in settings else None
-    settable, left_out = _sort_out(text, answer["parameters"], found)
+    settable, left_out, zero = _sort_out(text, answer["parameters"], found)
     parameters = [
         _parameter(text.name, each, declarations, named, all_defines) for each in settable
     ]
@@ -101,7 +98,7 @@ def read_shader_file(
     parameters = [replace(each, value=given.get(each.name, each.value)) for each in parameters]
     samplers = [each["name"] for each in answer["parameters"] if each["type"] == "sampler"]
     if named is not None:
-        named.require_known([each.name for each in parameters])
+        named.require_known([each["name"] for each in answer["parameters"]])
     return ShaderFile(
         text,
         declarations,
@@ -111,7 +108,28 @@ def read_shader_file(
         all_defines,
         _transmission(text.name, settings, declarations),
         tuple(left_out),
+        tuple(zero),
+        is_trimmed,
     )
+
+
+def _compiled(
+    text: ShaderText, declarations: Declarations, functions: Mapping[str, str]
+) -> tuple[dict[str, Any], bool]:
+    """What the compiler knows of a shader, and whether that is of the shader without what it does
+    not use of an engine: code that is not Slang, or arrays of resources without a size."""
+    roles = tuple(functions.items())
+    module = f"studio_{text.digest}"
+    try:
+        code = declarations.rewritten(())
+        found = _reflect(text.name, (*text.modules, (module, code)), roles)
+        if not any(each["type"].endswith("[]") for each in found["parameters"]):
+            return found, False
+    except DocumentError as failure:
+        if "does not compile: " not in str(failure) or len(text.files) < 2:
+            raise
+    code = read_declarations(without_unused(text.text, functions.values())).rewritten(())
+    return _reflect(text.name, (*text.modules, (module, code)), roles), True
 
 
 @lru_cache(maxsize=32)
@@ -125,25 +143,33 @@ def _reflect(
 
 def _sort_out(
     text: ShaderText, parameters: Sequence[Mapping[str, str]], functions: Mapping[str, str]
-) -> tuple[list[Mapping[str, str]], list[str]]:
-    """The parameters that can be set, and the others, in words. Headers of engines declare many
-    variables; refuses those that the shader's functions use and that cannot be set."""
-    settable, left_out = [], []
+) -> tuple[list[Mapping[str, str]], list[str], list[str]]:
+    """The parameters that can be set, those that are not used, and constants of an engine that are
+    used and cannot be set, in words. Refuses others that cannot be set."""
+    settable, left_out, zero = [], [], []
+    own = blanked(text.own)
     used = names_behind(text.text, functions.values())
     for each in parameters:
         name, kind = each["name"], _plain(each["type"])
         if kind == "sampler":
             continue
-        if kind in _KINDS or _VECTOR_TYPE.fullmatch(kind):
+        if name not in used:
+            left_out.append(f"{name}: {kind}")
+        elif kind in _KINDS or _VECTOR_TYPE.fullmatch(kind):
             settable.append(each)
-        elif name in used:
+        elif _is_constant(kind) and not re.search(rf"\b{name}\b", own):
+            zero.append(f"{name}: {kind}")
+        else:
             raise DocumentError(
                 f"{text.name}: parameter {name!r} has the type {kind}: use float, float2, float3, "
                 "float4, int, uint, bool, Texture2D or SamplerState, or make it static"
             )
-        else:
-            left_out.append(f"{name}: {kind}")
-    return settable, left_out
+    return settable, left_out, zero
+
+
+def _is_constant(kind: str) -> bool:
+    """Whether a type has numbers only: a matrix, an array or a structure."""
+    return kind.startswith("ConstantBuffer<") or not _RESOURCE.search(kind)
 
 
 def _transmission(shown: str, settings: Fields, declarations: Declarations) -> str:

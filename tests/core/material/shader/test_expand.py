@@ -6,8 +6,10 @@ import pytest
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.files.paths import SearchPath
-from verdigris.core.material.shader.declarations import names_behind, read_declarations
+from verdigris.core.material.shader.declarations import read_declarations
 from verdigris.core.material.shader.expand import expand_shader
+from verdigris.core.material.shader.from_hlsl import from_hlsl
+from verdigris.core.material.shader.reached_code import names_behind, without_unused
 
 
 def expanded(folder, text):
@@ -40,14 +42,18 @@ def test_images_are_sampled_with_a_level(tmp_path, call, expected):
         "[VerdigrisRange(" * 60_000,
         "float a : register(" * 50_000,
         "float a" + ", b" * 300_000 + ";",
+        "template<typename T> T f(T a){" * 30_000,
+        "struct A{" * 100_000,
     ],
-    ids=["samples", "namespaces", "attributes", "registers", "names"],
+    ids=["samples", "namespaces", "attributes", "registers", "names", "templates", "types"],
 )
 def test_a_megabyte_of_one_thing_is_read_in_seconds(tmp_path, text):
     began = time.process_time()
     found = expanded(tmp_path, text)
     read_declarations(found).rewritten(())
     names_behind(found, ["response"])
+    from_hlsl(text)
+    without_unused(text, ["response"])
     assert time.process_time() - began < 10
 
 

@@ -277,10 +277,12 @@ def test_variables_of_an_engine_that_the_response_does_not_use_are_left_out(tmp_
     np.testing.assert_allclose(found[:, 1], wi[:, 2] / np.pi / 2, rtol=1e-5)
     (report,) = describe(document, probe=False)
     (left, image) = report.parts
-    assert left.how.startswith("ViewProjection: float4x4; Weights: float4[4]; Sky: TextureCube")
+    assert left.how.startswith(
+        "ViewProjection: float4x4; Weights: float4[4]; Time: float; Sky: Text"
+    )
     assert (image.name, image.how[-31:]) == ("image 'BaseColor'", "white: set this input to a file")
     assert [path.name for path in document.files] == ["own.hlsl", "helper.slang", "engine.hlsli"]
     text = (tmp_path / "own.hlsl").read_text().replace("wo.z", "Ambient(wo).x")
     (tmp_path / "own.hlsl").write_text(text)
-    with pytest.raises(DocumentError, match="'ViewProjection' has the type float4x4: use float"):
+    with pytest.raises(DocumentError, match="'Sky' has the type TextureCube<float4>: use float"):
         load_document(tmp_path / "own.hlsl", tmp_path / "lib")
