@@ -1,21 +1,25 @@
 """Draws the pictures of the documentation.
 
-python docs/make_pictures.py [--size N] [--bundles FOLDER | --sky]
+python docs/make_pictures.py [--size N] [--bundles FOLDER | --sky | --demonstrations]
 
 With a folder of bundles from `verdigris bake examples/NAME.mtlx --preset standard`, it draws those
-of BAKED beside their materials instead; with --sky, the tray under a sky.
+of BAKED beside their materials instead; with --sky, the tray under a sky; with --demonstrations,
+the pictures of the panel's welcome page.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from verdigris.core.base.device import open_device
+from verdigris.core.base.images import open_image, write_texels
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.cli.shared.options import DocumentOptions
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
@@ -65,8 +69,42 @@ def draw_tray(size: int) -> Path:
         light=TRAY_SUN,
         size=size,
         samples=SKY_SAMPLES,
+        options=DocumentOptions(),
     )
     return path
+
+
+# Two values of a live input, which share a sphere; or a mesh.
+DEMONSTRATIONS = (("street_stone", "wetness", 0.0, 0.9), ("rusting_paint", "age", 0.15, 0.9))
+DEMONSTRATION_SUN = "0.6,0.6,0.5"
+
+
+def draw_demonstrations(size: int) -> Path:
+    """Materials under a sky: those with a live input, at a low value on the left and at a high one
+    on the right; and the tray."""
+    from verdigris.core.cli.commands.render import render as draw_command
+
+    examples = REPOSITORY / "examples"
+    drawn: list[np.ndarray] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.png"
+
+        def draw(name: str, **options: object) -> np.ndarray:
+            document = examples / f"{name}.mtlx"
+            options |= {"hdri": "sky", "backdrop": "ground", "size": size}
+            draw_command(document, path, options=DocumentOptions(), **options)
+            with open_image(path) as opened:
+                return opened.texels(3, "uint8")
+
+        for name, live, *values in DEMONSTRATIONS:
+            sides = [draw(name, live=[f"{live}={v}"], light=DEMONSTRATION_SUN) for v in values]
+            half = size // 2
+            drawn.append(np.concatenate((sides[0][:, :half], sides[1][:, half:]), axis=1))
+            drawn[-1][:, half - 1 : half + 1] = 255
+        drawn.append(draw("copper_tray", mesh=examples / "tray.obj", light=TRAY_SUN))
+    target = REPOSITORY / "docs" / "images" / "demonstrations.jpg"
+    write_texels(target, np.concatenate(drawn, axis=1), "uint8")
+    return target
 
 
 def main() -> None:
@@ -74,7 +112,11 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=256, help="pixels a side of each picture")
     parser.add_argument("--bundles", type=Path, help="draw what was baked of BAKED")
     parser.add_argument("--sky", action="store_true", help="draw the tray under a sky")
+    parser.add_argument("--demonstrations", action="store_true", help="draw the welcome page's")
     options = parser.parse_args()
+    if options.demonstrations:
+        print(draw_demonstrations(options.size))
+        return
     if options.sky:
         print(draw_tray(options.size))
         return

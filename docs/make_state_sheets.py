@@ -10,13 +10,12 @@ The worker is a fake (`tests/ui/states.py`), so that all states take two minutes
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import tempfile
 import time
 from pathlib import Path
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage, QPainter
@@ -103,6 +102,16 @@ def join(names: list[str], width: int, theme: str, out: Path) -> None:
         print(target, flush=True)
 
 
+def make_screen(folder: str) -> None:
+    """Makes Qt draw on a screen that holds the largest window: its own has 800 x 800 pixels."""
+    width, height = (2 * max(sizes) for sizes in zip(*SIZES.values(), strict=True))
+    screen = {"name": "sheets", "x": 0, "y": 0, "width": width, "height": height}
+    config = Path(folder) / "screen.json"
+    dots = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+    config.write_text(json.dumps({"screens": [screen | dots]}), "utf-8")
+    os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, required=True)
@@ -113,7 +122,9 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["QT_SCALE_FACTOR"] = options.scale
     options.out.mkdir(parents=True, exist_ok=True)
-    QApplication([])
+    with tempfile.TemporaryDirectory() as folder:
+        make_screen(folder)
+        QApplication([])
     apply_theme(QApplication.instance(), DARK)
     names = [name for name in STATES if re.search(options.only, name)]
     for name in names:

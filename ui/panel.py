@@ -64,6 +64,7 @@ class Panel(QWidget):
         self.view_bar = ViewBar(model, self.viewport)
         self.live_bar = LiveBar(model)
         self.pages = Pages(model, self.viewport)
+        self.status.transport.yield_to(self.pages.bake.verdict.attempt)
         self.cards = CardOverlay(model, self.viewport)
         self.closing = Closing(model, self, self._close_window)
         self._compose()

@@ -178,9 +178,9 @@ class Window(QMainWindow):
         is_panel = has_something or bool(model.state.notices)
         self.pages.setCurrentWidget(self.panel if is_panel else self.welcome)
 
-    def _bake_at_once(self, path: Path) -> None:
-        """Opens a document, and bakes it as soon as that is possible."""
-        self._bakes_next = self.open(path)
+    def _bake_at_once(self, path: Path, live: tuple[str, ...] = ()) -> None:
+        """Opens a document with live inputs, and bakes it as soon as that is possible."""
+        self._bakes_next = self.open(path, live)
         self._bake_if_ready()
 
     def _bake_if_ready(self) -> None:
@@ -197,9 +197,9 @@ class Window(QMainWindow):
             text = f"{paths[0]}: contains no MaterialX documents (.mtlx)"
             self.panel.model.state.notices.add(WARNING, text)
 
-    def open(self, path: Path) -> bool:
+    def open(self, path: Path, live: tuple[str, ...] = ()) -> bool:
         """Opens a document. Returns whether it could be read. If not, the present one stays
-        open."""
+        open. Materials without a choice of live inputs get `live`."""
         model = self.panel.model
         if model.link.is_busy:
             # the result would be noted in the other document
@@ -208,6 +208,8 @@ class Window(QMainWindow):
             return False
         try:
             self._host.open_scene(path)
+            for each in self._host.materials() if live else ():
+                model.state.living.setdefault(self._host.identity(each), live)
         except VerdigrisError as failure:
             model.state.notices.add(ERROR, str(failure))
             return False

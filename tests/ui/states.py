@@ -278,7 +278,8 @@ def _ladder_running(scene: Scene) -> None:
     work = scene.model.ladder
     work.choose(mesh=str(EXAMPLES / "tray.obj"), rungs=("neural", "pbr", "unlit", "vertex"))
     work._client, work.what, work.part = scene.client, "Textures of glTF", 0.4
-    work.finished, work._since = ("neural",), work._since - 60
+    work._fitted, work._fitting = work.choices.rungs, "pbr"
+    work.finished, work._begun = ("neural",), work._begun - 60
     work.changed.emit()
 
 

@@ -4,7 +4,7 @@ that nothing below it moves."""
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeySequence, QMouseEvent, QPainter, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -53,6 +53,7 @@ class Transport(QWidget):
         super().__init__()
         self._model = model
         self.action = ""
+        self._other: QPushButton | None = None
         self.main = _Main()
         self.main.setObjectName(PRIMARY)
         self.finish, self.cancel = QPushButton("Stop and &keep"), QPushButton("&Cancel")
@@ -83,6 +84,37 @@ class Transport(QWidget):
         keys.press(self.finish, "Ctrl+S")
         keys.press(self.cancel, "Ctrl+.")
 
+    def yield_to(self, other: QPushButton) -> None:
+        """Fills another button while that one is in sight: only the next step is filled."""
+        self._other = other
+        other.installEventFilter(self)
+        self._fill()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if watched is self._other and event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+            self._fill()
+        return False
+
+    def _fill(self) -> None:
+        """Fills the main button, or makes it a plain one."""
+        is_plain = self._other is not None and self._other.isVisible()
+        name = "" if is_plain else PRIMARY
+        if self.main.objectName() != name:
+            self.main.setObjectName(name)
+            style = self.main.style()
+            style.unpolish(self.main)
+            style.polish(self.main)
+        self._wear()
+
+    def _wear(self) -> None:
+        is_filled = self.main.objectName() == PRIMARY
+        role = QPalette.ColorRole
+        wear(
+            self.main,
+            _MAIN[self.action or states.START][1],
+            role.HighlightedText if is_filled else role.ButtonText,
+        )
+
     def _act(self) -> None:
         model = self._model
         {states.START: model.start, states.PAUSE: model.pause, states.RESUME: model.resume}[
@@ -94,12 +126,11 @@ class Transport(QWidget):
         action = states.PAUSE if model.link.is_busy else states.START
         action = states.RESUME if model.link.state == PAUSED else action
         if action != self.action:
-            text, name, *_ = _MAIN[action]
             self.action = action
-            self.main.setText(text)
+            self.main.setText(_MAIN[action][0])
             # Qt makes the underlined letter a shortcut of the whole window
             self.main.setShortcut(QKeySequence())
-            wear(self.main, name, QPalette.ColorRole.HighlightedText)
+            self._wear()
         self.main.setEnabled(model.can(action))
         _, _, keys, tip = _MAIN[action]
         waits = action == states.START and model.ladder.is_running

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.cli.shared.extras import PANEL, require_extra
 from verdigris.core.cli.shared.options import CommandApp, Confined, Search
 
 app = CommandApp()
-
-_NEEDED = ("PySide6", "pyqtgraph", "shiboken6")
 
 
 @app.add("panel copper_tray.mtlx --mesh tray.obj")
@@ -29,15 +28,16 @@ def panel(
     ] = None,
     search: Search = None,
     confined: Confined = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Install missing packages of the panel without a question."),
+    ] = False,
 ) -> None:
     """Opens the bake panel in a window."""
+    require_extra(PANEL, "verdigris panel --yes", yes)
     try:
         # by name: the core does not depend on Qt
         window = import_module("verdigris.ui.window")
     except ImportError as failure:
-        if failure.name and failure.name.split(".")[0] in _NEEDED:
-            raise VerdigrisError(
-                f"the panel needs {failure.name}: pip install 'verdigris[panel]'"
-            ) from None
         raise VerdigrisError(f"the panel's window system cannot be loaded: {failure}") from None
     raise typer.Exit(window.run(file, mesh, tuple(search or ()), confined))

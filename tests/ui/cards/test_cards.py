@@ -11,7 +11,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QEvent, QPointF, QSettings, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from verdigris.core.bundle.history import Version
 from verdigris.core.material.analyse.image_facts import TextureFacts
@@ -165,7 +165,14 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
     assert box.text.text() == "Good for close-ups, too"
     assert box.advice.text().startswith("Next: standard comes closer to the material")
     assert re.fullmatch(r"Bake standard: .*\d+ (s|min|h)", box.attempt.text())
-    assert box.attempt.objectName() == "primary"
+    filled = [each for each in panel.findChildren(QPushButton, "primary") if each.isVisible()]
+    assert filled == [box.attempt]
+    # the next step is out of sight
+    panel.pages.show_only(["Material"])
+    filled = [each for each in panel.findChildren(QPushButton, "primary") if each.isVisible()]
+    assert filled == [panel.status.transport.main]
+    panel.pages.show_only(["Bake"])
+    assert panel.status.transport.main.objectName() != "primary"
     session.receive("state", state="idle")
     finish(session, pictures=[{"psnr": 31.0, "ldr_flip": 0.04}])
     assert box.text.text() == "Good for layout and distance; not for close-ups"

@@ -112,11 +112,17 @@ def test_the_welcome_page_has_recent_files_and_bakes_an_example_with_one_click(
 ):
     window = make_window()
     assert window.welcome.isVisible() and not window.welcome.shelf_title.isVisible()
-    assert [*window.welcome.examples] == [*welcome.EXAMPLES]
-    copper = window.welcome.examples["copper_tray"]
+    shown = window.welcome.demonstrations | window.welcome.examples
+    assert {*shown} == {*welcome.EXAMPLES, "street_stone", "rusting_paint"}
+    copper = shown["copper_tray"]
     # each example has a picture of its own, and a name that is read out
     pictures = [each.icon().pixmap(96, 96).toImage() for each in window.welcome.examples.values()]
     assert all(not each.isNull() for each in pictures) and pictures[0] != pictures[1]
+    large = [
+        each.icon().pixmap(96, 96).toImage() for each in window.welcome.demonstrations.values()
+    ]
+    assert len(large) == 3 and all(not each.isNull() for each in large) and large[0] != large[1]
+    assert "into a small neural material" in window.welcome.sentence.text()
     assert copper.accessibleName() == "Bake the example copper tray"
     (path,) = documents(tmp_path / "ex", "copper_tray")
     monkeypatch.setattr(welcome, "example", lambda _name: path)
@@ -133,6 +139,25 @@ def test_the_welcome_page_has_recent_files_and_bakes_an_example_with_one_click(
     page.list.activated.emit(page.list.entries.index(0))
     assert again.windowTitle() == "copper_tray.mtlx - Verdigris"
     assert not [each for each in again.client.sent if isinstance(each, commands.Start)]
+
+
+def test_a_demonstration_is_baked_with_its_live_input_unless_the_artist_has_chosen_others(
+    make_window, tmp_path, monkeypatch
+):
+    window = make_window()
+    (path,) = documents(tmp_path / "ex", "street_stone")
+    monkeypatch.setattr(welcome, "example", lambda _name: path)
+    stone = window.welcome.demonstrations["street_stone"]
+    stone.click()
+    (sent,) = (each for each in window.client.sent if isinstance(each, commands.Open))
+    assert sent.live == ("wetness=0..1",) == window.panel.model.state.choices.live
+    opened(window)
+    assert isinstance(window.client.sent[-1], commands.Start)
+    window.panel.model.link.set_state("idle")
+    window.panel.model.set_choices(live=("wetness=0.2..0.8",))
+    window._bake_at_once(path, ("wetness=0..1",))
+    sent = [each for each in window.client.sent if isinstance(each, commands.Open)][-1]
+    assert sent.live == ("wetness=0.2..0.8",)
 
 
 def test_a_folder_is_baked_in_the_order_of_the_queue_with_a_report_at_the_end(
