@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
@@ -24,6 +24,7 @@ from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
 from verdigris.ui.widgets.help_menu import HelpButton
+from verdigris.ui.widgets.key_sheet import OPENS, KeySheet
 from verdigris.ui.widgets.material_picker import MaterialPicker
 
 # Set on a window that shows nothing but the panel.
@@ -68,6 +69,8 @@ class Panel(QWidget):
         self.cards = CardOverlay(model, self.viewport)
         self.closing = Closing(model, self, self._close_window)
         self._compose()
+        self.key_sheet = KeySheet(self)
+        self.help.keys.triggered.connect(lambda _: self.key_sheet.toggle())
         self._bind_keys()
         bind(self, self.live_bar.built, self._order_tabs)
         self._restore()
@@ -153,7 +156,14 @@ class Panel(QWidget):
         keys.press(self.cards.banner.dismiss, "Esc")
         self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.pages.bake))
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's names, here and below
+        # what no widget inside has used, as a field of text does
+        if event.text() == OPENS:
+            self.key_sheet.toggle()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._wear()

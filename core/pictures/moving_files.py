@@ -32,6 +32,11 @@ SUFFIXES = (".gif", ".webp", ".mp4")
 _FFMPEG = "ffmpeg"
 
 
+def has_mp4() -> bool:
+    """Whether MP4 can be written here."""
+    return shutil.which(_FFMPEG) is not None
+
+
 def check_moving_path(path: Path) -> Path:
     """Checks, before any work, that a moving picture can be written to this path."""
     if path.suffix and path.suffix.lower() not in SUFFIXES:
@@ -45,7 +50,7 @@ def check_moving_path(path: Path) -> Path:
         check_output(path)
     elif path.exists():
         raise VerdigrisError(f"{path}: exists: choose another name for the folder of PNGs")
-    if path.suffix.lower() == ".mp4" and shutil.which(_FFMPEG) is None:
+    if path.suffix.lower() == ".mp4" and not has_mp4():
         raise VerdigrisError(
             f"{path}: MP4 is written by ffmpeg, which is not found: install it, or use .gif or a "
             "folder of PNGs"
@@ -56,15 +61,30 @@ def check_moving_path(path: Path) -> Path:
 def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
     """Writes `count` pictures of linear colours (H, W, 3 or 4), at `rate` a second. The file
     appears when it is complete."""
-    check_moving_path(path)
-    write: Callable[[Path, Iterator[Floats], int, float], None] = {
+    if path.suffix:
+        write_frames_shown(path, map(_bytes_of, frames), count, rate)
+    else:
+        _write(path, lambda temporary: _write_folder(temporary, frames, count))
+
+
+def write_frames_shown(
+    path: Path, frames: Iterator[NDArray[np.uint8]], count: int, rate: float
+) -> None:
+    """Does the same with pictures (H, W, 3) as a screen shows them. The path has a suffix."""
+    write: Callable[[Path, Iterator[NDArray[np.uint8]], int, float], None] = {
         ".gif": _write_gif,
-        ".webp": _write_webp,
+        ".webp": lambda file, shown, _, speed: write_webp(file, shown, speed),
         ".mp4": _write_mp4,
-    }.get(path.suffix.lower(), _write_folder)
+    }[check_moving_path(path).suffix.lower()]
+    _write(path, lambda temporary: write(temporary, frames, count, rate))
+
+
+def _write(path: Path, write: Callable[[Path], None]) -> None:
+    """Writes under a temporary name, and then renames."""
+    check_moving_path(path)
     temporary = path.with_name(f"{temporary_name(path.stem)}{path.suffix}")
     try:
-        write(temporary, frames, count, rate)
+        write(temporary)
         rename_file(temporary, path)
     except (OSError, ImageError) as failure:
         why = failure.reason if isinstance(failure, ImageError) else reason(failure)
@@ -122,17 +142,13 @@ def _bytes_of(frame: Floats) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rounded(srgb_from_linear(frame[..., :3])))
 
 
-def _write_gif(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
+def _write_gif(path: Path, frames: Iterator[NDArray[np.uint8]], count: int, rate: float) -> None:
     speed = "rational", (round(100 * rate), 100)
-    write_frames(path, map(_bytes_of, frames), count, "uint8", {"FramesPerSecond": speed})
+    write_frames(path, frames, count, "uint8", {"FramesPerSecond": speed})
 
 
-def _write_webp(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:
-    write_webp(path, map(_bytes_of, frames), rate)
-
-
-def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:
-    first = _bytes_of(next(frames))
+def _write_mp4(path: Path, frames: Iterator[NDArray[np.uint8]], _: int, rate: float) -> None:
+    first = np.ascontiguousarray(next(frames))
     height, width, _channels = first.shape
     command = [shutil.which(_FFMPEG) or _FFMPEG, "-y", "-loglevel", "error"]
     command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
@@ -144,7 +160,7 @@ def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> Non
         try:
             process.stdin.write(first.tobytes())
             for frame in frames:
-                process.stdin.write(_bytes_of(frame).tobytes())
+                process.stdin.write(frame.tobytes())
             process.stdin.close()
         except BrokenPipeError:
             # its own message follows
@@ -154,7 +170,7 @@ def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> Non
         raise OSError(f"ffmpeg: {told or f'exit code {process.returncode}'}")
 
 
-def _write_folder(path: Path, frames: Iterator[Floats], count: int, _: float) -> None:
+def _write_folder(path: Path, frames: Iterator[Floats], count: int) -> None:
     make_own_folder(path)
     digits = max(4, len(str(count)))
     for number, frame in enumerate(frames, 1):

@@ -376,6 +376,12 @@ def _closing(scene: Scene) -> None:
     scene.panel.closing.allows()
 
 
+def _keys(scene: Scene) -> None:
+    scene.open()
+    scene.parts = ("reference",)
+    scene.panel.key_sheet.toggle()
+
+
 def _welcome(scene: Scene) -> None:
     pass
 
@@ -414,6 +420,7 @@ STATES = {
     "no_device": State(_no_device),
     "no_worker": State(_no_worker),
     "closing": State(_closing, ("Bake",)),
+    "keys": State(_keys),
 }
 
 

@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QRectF, Qt, QTimer
-from PySide6.QtGui import QFont, QGuiApplication, QImage, QPainter, QPalette
+from PySide6.QtCore import QBuffer, QByteArray, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import check_output, write_file
-from verdigris.core.worker.protocol.worker_events import TRAINING
+from verdigris.core.pictures.moving_files import check_moving_path, has_mp4
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.signals import ERROR, INFO
 from verdigris.ui.style.icons import wear
-from verdigris.ui.viewport.picture_area import NAMES, PARTS, SIDE_BY_SIDE, WIPE
-from verdigris.ui.viewport.scale_bar import draw_bar
+from verdigris.ui.viewport.picture_area import PARTS, SIDE_BY_SIDE
+from verdigris.ui.viewport.shown_picture import is_drawn, picture_of, sheet_of
+from verdigris.ui.viewport.turntable import PICTURES, RATE, Turntable
 from verdigris.ui.viewport.viewport import Viewport
 
-_PICTURES = "Pictures (*.png)"
+_PICTURES, _WEBP, _MP4 = "Pictures (*.png)", "WebP (*.webp)", "MP4 (*.mp4)"
 SHEET = "sheet"
 # Milliseconds for which a sheet waits for pictures without grain.
 _PATIENCE = 20_000
-# The gap between pictures, and letters, as shares of a picture's height.
-_GAP, _LETTERS = 0.02, 0.04
-_LEAST_LETTERS = 11
 
 
 class CameraButton(QToolButton):
@@ -37,6 +35,7 @@ class CameraButton(QToolButton):
         self._model, self._viewport = model, viewport
         self._folder = Path()
         self._waiting: Callable[[], None] | None = None
+        self.turntable = Turntable(model, viewport)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE)
@@ -57,6 +56,10 @@ class CameraButton(QToolButton):
         self.save.triggered.connect(lambda _: self.save_picture())
         self.copy.triggered.connect(lambda _: self.copy_picture())
         self.sheet.triggered.connect(lambda _: self.save_sheet())
+        self.turn = self.choices.addAction("Save a turntable…")
+        also = "" if has_mp4() else ". With ffmpeg installed, also as MP4"
+        self.turn.setToolTip(f"One turn of the shape in {PICTURES / RATE:.0f} s, as WebP{also}")
+        self.turn.triggered.connect(lambda _: self.save_turntable())
         self.choices.aboutToShow.connect(self._show)
         self.setMenu(self.choices)
         viewport.saves.connect(self.save_picture)
@@ -68,6 +71,7 @@ class CameraButton(QToolButton):
         self.save.setEnabled("reference" in parts)
         self.copy.setEnabled("reference" in parts)
         self.sheet.setEnabled("neural" in parts)
+        self.turn.setEnabled(self.turntable.can_start)
 
     @property
     def _kind(self) -> str:
@@ -104,42 +108,39 @@ class CameraButton(QToolButton):
                 text = f"{path.name} is saved when all three pictures are drawn."
                 self._model.state.notices.add(INFO, text)
 
+    def save_turntable(self) -> None:
+        """Saves a turn of what the viewport shows, where the artist chooses."""
+        kinds = f"{_WEBP};;{_MP4}" if has_mp4() else _WEBP
+        path = self._choose("turn", ".webp", kinds) if self.turntable.can_start else None
+        if path is not None:
+            try:
+                self.turntable.start(check_moving_path(path))
+            except VerdigrisError as failure:
+                self._model.state.notices.add(ERROR, str(failure))
+
     def _follow(self) -> None:
-        if self._waiting is not None and self._is_ready():
+        if self._waiting is not None and is_drawn(self._model, PARTS, self._patience.isActive()):
             write, self._waiting = self._waiting, None
             write()
-
-    def _is_ready(self) -> bool:
-        """Whether the parts belong together, and are as smooth as they get in a moment."""
-        found = [self._model.state.pictures.parts.get(part) for part in PARTS]
-        number = self._model.state.view.number
-        is_live = self._model.link.state == TRAINING
-        waits = self._patience.isActive()
-        return all(
-            each is not None
-            and each.view == number
-            and (is_live or (each.sharp == 1 and (each.refined == 1 or not waits)))
-            for each in found
-        )
 
     def _write_sheet(self, path: Path) -> None:
         image = sheet_of(self._viewport)
         self._viewport.need_all(is_needed=False)
         self._write(image, path)
 
-    def _choose(self, kind: str) -> Path | None:
+    def _choose(self, kind: str, suffix: str = ".png", kinds: str = _PICTURES) -> Path | None:
         state = self._model.state
         name = state.current.name if state.current is not None else "material"
         folder = self._folder
         if folder == Path() and state.history.bundle is not None:
             folder = state.history.bundle.parent
             folder = folder if folder.is_dir() else folder.parent
-        proposed = str(folder / f"{_file_name(name)}_{kind}.png")
-        found, _ = QFileDialog.getSaveFileName(self, "Save the picture", proposed, _PICTURES)
+        proposed = str(folder / f"{_file_name(name)}_{kind}{suffix}")
+        found, chosen = QFileDialog.getSaveFileName(self, "Save the picture", proposed, kinds)
         if not found:
             return None
         path = Path(found)
-        path = path if path.suffix else path.with_suffix(".png")
+        path = path if path.suffix else path.with_suffix(".mp4" if chosen == _MP4 else suffix)
         self._folder = path.parent
         return path
 
@@ -167,61 +168,3 @@ def png_of(image: QImage) -> bytes:
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")
     return bytes(data.data())
-
-
-def picture_of(viewport: Viewport) -> QImage | None:
-    """What the viewport shows, with the pixels that were drawn; None before there are any."""
-    if viewport.mode == SIDE_BY_SIDE:
-        return sheet_of(viewport) if viewport.image_of("reference") is not None else None
-    part = "reference" if viewport.mode == WIPE else viewport.mode
-    image = viewport.image_of(part)
-    neural = viewport.image_of("neural") if viewport.mode == WIPE else None
-    if image is None or neural is None:
-        return image
-    size = image if image.height() >= neural.height() else neural
-    wiped = image.scaled(size.size(), mode=_SMOOTH).convertToFormat(QImage.Format.Format_RGB888)
-    line = round(viewport.wipe * wiped.width())
-    painter = QPainter(wiped)
-    painter.drawImage(
-        QRectF(line, 0, wiped.width() - line, wiped.height()),
-        neural.scaled(size.size(), mode=_SMOOTH),
-        QRectF(line, 0, wiped.width() - line, wiped.height()),
-    )
-    painter.fillRect(QRectF(line, 0, max(1, wiped.width() // 512), wiped.height()), _WHITE)
-    painter.end()
-    return wiped
-
-
-def sheet_of(viewport: Viewport) -> QImage:
-    """Reference, neural material and difference beside each other, each with its name."""
-    found = [(part, image) for part in PARTS if (image := viewport.image_of(part)) is not None]
-    width = max(image.width() for _, image in found)
-    height = max(image.height() for _, image in found)
-    gap = max(2, round(_GAP * height))
-    font = QFont(viewport.font())
-    font.setPixelSize(max(_LEAST_LETTERS, round(_LETTERS * height)))
-    head = 2 * font.pixelSize()
-    sheet = QImage(
-        len(found) * width + (len(found) - 1) * gap, height + head, QImage.Format.Format_RGB888
-    )
-    palette = viewport.palette()
-    sheet.fill(palette.color(QPalette.ColorRole.Window))
-    painter = QPainter(sheet)
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.setFont(font)
-    for number, (part, image) in enumerate(found):
-        place = QRectF(number * (width + gap), head, width, height)
-        painter.drawImage(place, image)
-        name = viewport.name_of(part)
-        painter.setPen(palette.color(QPalette.ColorRole.WindowText))
-        row = QRectF(place.left(), 0, width, head)
-        sides = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(row, sides, name if name == NAMES[part] else f"{NAMES[part]}: {name}")
-        if part == "heat":
-            draw_bar(painter, place, viewport.top, palette, None)
-    painter.end()
-    return sheet
-
-
-_SMOOTH = Qt.TransformationMode.SmoothTransformation
-_WHITE = Qt.GlobalColor.white

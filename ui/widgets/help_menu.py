@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton
 
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.style.icons import wear
+from verdigris.ui.widgets.key_sheet import OPENS
 
 _SELFTEST, _TROUBLE = "verdigris_selftest.json", "verdigris_report.zip"
 _REPORTS = "Reports (*.zip *.json)"
@@ -43,6 +44,8 @@ class HelpButton(QToolButton):
         self.features = menu.addMenu("Features")
         self.features.setToolTipsVisible(True)
         self.features.aboutToShow.connect(self.list_features)
+        self.keys = menu.addAction(f"Keys ({OPENS})")
+        self.keys.setToolTip("All keys of the panel on one sheet")
         menu.addSeparator()
         self.selftest = menu.addAction("Self-test…")
         # for plain files there is no application to test

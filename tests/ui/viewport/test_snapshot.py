@@ -6,12 +6,13 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 import OpenImageIO as oiio
-from PySide6.QtGui import QColor, QDesktopServices, QGuiApplication
+from PySide6.QtGui import QColor, QDesktopServices, QGuiApplication, QImageReader
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.status.banner import Banner
+from verdigris.ui.viewport import turntable
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import Viewport
 
@@ -127,3 +128,58 @@ def test_a_picture_that_cannot_be_saved_is_reported(shown, tmp_path, monkeypatch
     count = len(model.state.notices)
     camera.save_picture()
     assert len(model.state.notices) == count and not any(tmp_path.glob("tray*"))
+
+
+def draw_turned(model, count):
+    """Answers views as the worker does: the angle is the red of the picture."""
+    angles = []
+    for _ in range(count):
+        angles.append(model.state.view.turn)
+        shade = (round(angles[-1]) % 256, 80, 80)
+        for part in ("reference", "neural"):
+            add(model, part, shade, (200, 300))
+    return angles
+
+
+def test_a_turntable_is_one_turn_in_a_file_that_another_program_reads(
+    shown, tmp_path, monkeypatch, qtbot
+):
+    model, viewport, camera, _banner = shown
+    monkeypatch.setattr(turntable, "PICTURES", 4)
+    proposed = choose(monkeypatch, tmp_path / "turn")
+    viewport.set_mode("reference")
+    model.set_view(turn=30.0)
+    add(model, "reference", RED, (200, 300))
+    camera.save_turntable()
+    table = camera.turntable
+    assert proposed[0].endswith("clay_turn.webp") and table.isVisible()
+    # the first picture is there already
+    assert not table.can_start and table.text.text().startswith("Turntable: 1 of 4, about ")
+    angles = draw_turned(model, 3)
+    assert angles == [120.0, -150.0, -60.0]
+    qtbot.waitUntil(lambda: not table.is_running, timeout=5000)
+    assert not table.isVisible() and model.state.view.turn == 30.0
+    assert model.state.notices[-1].text == "Saved: turn.webp"
+    reader = QImageReader(str(tmp_path / "turn.webp"))
+    assert reader.imageCount() == 4
+    reds = [reader.read().pixelColor(50, 50).red() for _ in range(4)]
+    assert reds == pytest.approx([RED[0], *(angle % 256 for angle in angles)], abs=6)
+
+
+def test_a_turntable_can_be_cancelled_and_ends_when_the_view_is_changed(
+    shown, tmp_path, monkeypatch, qtbot
+):
+    model, _viewport, camera, _banner = shown
+    monkeypatch.setattr(turntable, "PICTURES", 4)
+    choose(monkeypatch, tmp_path / "turn.webp")
+    table = camera.turntable
+    for stop, angle in ((table.cancel.click, 0.0), (lambda: model.set_view(zoom=2.0), -180.0)):
+        model.set_view(turn=0.0)
+        draw_turned(model, 1)
+        camera.save_turntable()
+        draw_turned(model, 1)
+        stop()
+        qtbot.waitUntil(lambda: not table.isVisible(), timeout=2000)
+        assert model.state.view.turn == angle and not table.is_running
+        assert model.state.notices[-1].text.startswith("The turntable was cancelled")
+    qtbot.waitUntil(lambda: not [*tmp_path.glob("*turn*")], timeout=3000)
