@@ -122,6 +122,9 @@ class Scene:
                 self.receive("phase", name=part["name"])
             error = 0.05 * (1 + step / 40) ** -0.62 * (1.25 if step > 3600 else 1)
             self.receive("step", step=step, steps=4000, loss=3 * error, seconds=step / 50)
+            if step and step % 400 == 0:
+                view = replace(self.model.state.view, size=96, aspect=1.0)
+                self.model.state.film.take(step, picture("neural", view, 0.8 * (1 - step / 4400)))
             if step and step % 200 == 0:
                 self.receive("metrics", step=step, samples=[{"log_mae": error}])
         self.parts = ("reference", "neural", "heat")

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from verdigris.ui.cards.verdict_box import VerdictBox
 from verdigris.ui.charts.figures import Figures
+from verdigris.ui.charts.filmstrip import Filmstrip
 from verdigris.ui.charts.loss_plot import LossPlot
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -35,7 +36,8 @@ class BakePage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
-        for each in (self.before, self.verdict, self.plot, self.figures):
+        self.film = Filmstrip(model)
+        for each in (self.before, self.verdict, self.plot, self.film, self.figures):
             column.addWidget(each)
         bind(self, model.link.state_changed, self._show)
         bind(self, model.state.bake.history_changed, self._show)

@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.worker.client.client import pixels_of
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.core.worker.protocol.worker_events import FAILED, PAUSED, PREPARING
+from verdigris.core.worker.protocol.worker_events import FAILED, PAUSED, PREPARING, TRAINING
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.model.scene import Scene
@@ -192,3 +192,5 @@ class EventHandler:
             self._state.weights.replace(np.array(pixels, np.float32))
         elif not self._state.is_outdated:
             self._state.pictures.handle(header, pixels)
+            if header.get("part") == "neural" and self._link.state == TRAINING:
+                self._state.film.take(int(header.get("step", 0)), pixels)

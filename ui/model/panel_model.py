@@ -213,6 +213,7 @@ class PanelModel:
         state.is_outdated = True
         state.report = state.forecast = None
         state.pictures.clear()
+        state.film.clear()
         state.bake.clear()
         self._read_history()
         state.report_changed.emit()
@@ -303,6 +304,7 @@ class PanelModel:
             return
         state, scene = self.state, self.scene
         state.bake.clear()
+        state.film.clear()
         state.pictures.clear_errors()
         state.pictures.drop_neural()
         state.notices.clear()

@@ -19,6 +19,7 @@ from verdigris.ui.model.parts.bake_history import BakeHistory
 from verdigris.ui.model.parts.bake_log import BakeLog
 from verdigris.ui.model.parts.changes import Changes
 from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.film import Film
 from verdigris.ui.model.parts.live_values import LiveValues
 from verdigris.ui.model.parts.own_presets import OwnPresets
 from verdigris.ui.model.parts.scene_meshes import SceneMeshes
@@ -72,6 +73,7 @@ class PanelState:
         self.focus = Focus()
         self.focus_changed = Signal()
         self.pictures = Pictures()
+        self.film = Film()
         self.live = LiveValues()
         self.living: dict[str, tuple[str, ...]] = {}
         """Chosen live inputs of materials, by their identities."""

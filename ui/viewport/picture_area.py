@@ -88,6 +88,7 @@ class PictureArea(QWidget):
         bind(self, model.state.pictures.changed, self.show_pictures)
         for signal in (model.state.view_changed, model.state.report_changed):
             bind(self, signal, self.update)
+        bind(self, model.state.film.shown_changed, self.update)
         bind(self, model.link.state_changed, self._follow_state)
 
     def show_pictures(self) -> None:
@@ -137,6 +138,9 @@ class PictureArea(QWidget):
         painter = QPainter(self)
         ground = self.palette().color(QPalette.ColorRole.Base)
         painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
+        if self._model.state.film.shown is not None:
+            self._draw_film(painter)
+            return
         pixelated = self._model.state.view.zoom >= PIXELATED_FROM
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not pixelated)
         for part, cell in self.cells():
@@ -160,6 +164,15 @@ class PictureArea(QWidget):
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+    def _draw_film(self, painter: QPainter) -> None:
+        """A picture of the film of the bake, in place of all others."""
+        frame = self._model.state.film.shown
+        assert frame is not None
+        image, area = image_of(frame.pixels), self.area()
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(_covering(area, image), image)
+        self._write(painter, f"Neural at step {frame.step:,}", area, Qt.AlignmentFlag.AlignLeft)
 
     def value_below(self) -> float | None:
         """The difference under the pointer."""
