@@ -195,7 +195,12 @@ class Panel(QWidget):
 
     def _order_tabs(self) -> None:
         view = (self.viewport, self.live_bar, self.view_bar)
-        order_tabs(self, (*view, self.head, self.status, self.pages))
+        order_tabs(self, (*view, self.head, self.status, *self.pages.all.values()))
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:  # noqa: N802 - Qt's name
+        # sections may have made their rows anew, which Qt puts last
+        self._order_tabs()
+        return super().focusNextPrevChild(is_next)
 
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""

@@ -382,7 +382,13 @@ def test_the_tab_key_skips_widgets_without_keys(window):
 
 def test_the_tab_key_goes_through_all_sections_and_returns(window):
     window.pages.setCurrentWidget(window.panel)
-    window.panel.pages.show_only(["Bake", "Settings", "Ladder"])
+    window.panel.pages.show_only(["Bake", "Live", "Settings", "Ladder"])
+    # rows that come after all else was built
+    number = {"kind": "float", "value": [0.3], "low": [0.0], "high": [1.0]}
+    offers = [{"name": name, "inputs": ["base"], "input": number} for name in ("wet", "age")]
+    window.panel.model.state.report = {"name": "clay", "parts": (), "live": offers}
+    window.panel.model.state.report_changed.emit()
+    QTest.qWait(20)
     window.panel.viewport.setFocus()
     stops = []
     while (stop := window.focusWidget()) not in stops:
@@ -391,6 +397,9 @@ def test_the_tab_key_goes_through_all_sections_and_returns(window):
     assert stop is window.panel.viewport
     assert window.panel.pages.settings.folder in stops
     assert any(window.panel.pages.ladder.isAncestorOf(each) for each in stops)
+    rows = [stops.index(each.check) for each in window.panel.pages.live.rows]
+    heads = [stops.index(window.panel.pages.all[name].head) for name in ("Live", "Settings")]
+    assert heads[0] < rows[0] < rows[1] < heads[1]
 
 
 def test_an_export_replaces_only_the_chosen_file(window, documents, tmp_path, monkeypatch):

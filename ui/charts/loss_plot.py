@@ -93,6 +93,7 @@ class LossPlot(QWidget):
         self.plot.setMinimumHeight(110)
         # it handles no keys
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plot.setAccessibleName("Chart of the error by step")
         self.setToolTip(
             "Dots: the error on places and directions that were not trained on. A bake is judged "

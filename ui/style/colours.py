@@ -38,8 +38,16 @@ class Colours:
     target: QColor
 
 
+def ground_of(widget: QWidget) -> QColor:
+    """The background behind a widget. The palette of one with a style sheet of its own has the
+    background of that sheet, which may be of the theme before."""
+    while widget.styleSheet() and widget.parentWidget() is not None:
+        widget = widget.parentWidget()
+    return widget.palette().color(QPalette.ColorRole.Window)
+
+
 def is_dark(widget: QWidget) -> bool:
-    return widget.palette().color(QPalette.ColorRole.Window).lightness() < _DARK_BELOW
+    return ground_of(widget).lightness() < _DARK_BELOW
 
 
 def colours_for(widget: QWidget) -> Colours:

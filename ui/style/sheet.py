@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
-from verdigris.ui.style.colours import dim_text, quiet_text
+from verdigris.ui.style.colours import dim_text, ground_of, quiet_text
 from verdigris.ui.style.metrics import BUTTON, FIELD, GAP, HALF, RADIUS
 
 PRIMARY = "primary"
@@ -78,7 +78,7 @@ def wear_sheet(widget: QWidget) -> None:
 
 def wear_card(widget: QWidget, name: str, edge: QColor) -> None:
     """Draws a frame with this object name as a card, with a thick edge on one side."""
-    ground = widget.palette().color(QPalette.ColorRole.Window)
+    ground = ground_of(widget)
     style = (
         f"QFrame#{name} {{ background: {ground.name()}; border: 1px solid {edge.name()}; "
         f"border-left: 4px solid {edge.name()}; border-radius: {RADIUS}px }}"

@@ -1,5 +1,7 @@
 """The look: nothing jumps, one filled button, icons, a window that comes back onto the screen."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -189,6 +191,16 @@ def test_the_window_is_dark_unless_the_artist_chooses(make_window, qapp):
         assert qapp.palette().window().color().lightness() > 200
         window.themes.actions()[0].trigger()
         assert qapp.palette().window().color().lightness() < 60
+        # what has a background of its own follows, again and again
+        window.show()
+        window.panel.model.state.notices.add(WARNING, "A texture is small.")
+        window.panel.viewport.resize(400, 300)
+        banner = window.panel.cards.banner
+        for number in (1, 0, 1):
+            window.themes.actions()[number].trigger()
+            qapp.processEvents()
+            ground = QColor(re.search("background: (#[0-9a-f]+)", banner.styleSheet())[1])
+            assert (ground.lightness() > 200) == bool(number)
     finally:
         qapp.setPalette(before)
         window.close()
