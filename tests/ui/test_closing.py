@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from verdigris.core.baking.state import checkpoint
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.paint.weight_map import Brush
 
@@ -145,6 +146,54 @@ def test_paint_and_checkpoint_come_back_however_a_panel_is_closed(
     panel = opened(0.7)
     close_by(qtbot, panel, "discard")
     check(panel, False)
+
+
+def test_closing_at_other_states_keeps_a_result_or_a_checkpoint_and_discards_on_request(
+    qtbot, opened, make_panel, document, tmp_path
+):
+    bundle, checkpoint_file = (
+        tmp_path / "neural" / "clay.vdg",
+        tmp_path / "neural" / "clay.bake.npz",
+    )
+
+    def reopened(painted):
+        again = make_panel(document, NO_WORKER)
+        again.model.refresh_materials()
+        np.testing.assert_array_equal(again.model.state.weights.values, painted)
+        offered = again.model.state.history.interrupted is not None
+        qtbot.wait(10)
+        again.close()
+        return offered
+
+    for state in ("preparing", "paused"):
+        panel = opened(0.1, "preparing" if state == "preparing" else "training")
+        if state == "paused":
+            panel.model.pause()
+            qtbot.waitUntil(lambda model=panel.model: model.link.state == "paused", timeout=SECONDS)
+        close_by(qtbot, panel, "discard")
+        assert not reopened(panel.model.state.weights.values)
+        assert not bundle.exists() and not checkpoint_file.exists()
+
+    # the result is being written, or was just written
+    panel = opened(0.3)
+    panel.model.finish()
+    qtbot.waitUntil(lambda: panel.model.link.state != "training", timeout=SECONDS)
+    close_by(qtbot, panel, "later" if panel.model.link.is_busy else "")
+    assert reopened(panel.model.state.weights.values) or bundle.is_dir()
+    # refined: nothing is asked, and the result stays
+    panel = opened(0.4)
+    panel.model.finish()
+    qtbot.waitUntil(lambda: panel.model.link.state in ("refining", "done"), timeout=SECONDS)
+    close_by(qtbot, panel)
+    assert open_bundle(bundle).parameters()
+    reopened(panel.model.state.weights.values)
+    # nothing is baked
+    panel = make_panel(document)
+    panel.model.refresh_materials()
+    qtbot.waitUntil(lambda: panel.model.can("start"), timeout=SECONDS)
+    paint(panel.model, 0.8)
+    close_by(qtbot, panel)
+    reopened(panel.model.state.weights.values)
 
 
 def test_after_a_killed_panel_paint_comes_back_and_the_bake_goes_on_with_its_own_weights(
