@@ -17,11 +17,12 @@ from verdigris.core.bundle.files.manifest import SUFFIX as BUNDLE
 from verdigris.core.geometry.mesh import MESH_SUFFIXES
 from verdigris.core.lighting.environment_file import SUFFIXES as LIGHTS
 from verdigris.core.material.shader.expand import is_document
+from verdigris.core.worker.protocol.commands import MOST_COMPARED
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.own_presets import SUFFIX as PRESET
 from verdigris.ui.shelf.bake_queue import documents_in
 from verdigris.ui.shelf.entries import entry_of_bundle
-from verdigris.ui.shelf.shelf import MOST_COMPARED, Shelf
+from verdigris.ui.shelf.shelf import Shelf
 from verdigris.ui.signals import INFO, WARNING
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.metrics import RADIUS, title_font

@@ -16,6 +16,7 @@ from verdigris.ui.signals import ERROR, INFO
 from verdigris.ui.style.colours import quiet_text
 from verdigris.ui.style.metrics import GAP, HALF, bold
 from verdigris.ui.style.sheet import wear_sheet
+from verdigris.ui.style.tick import Tick
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
 from verdigris.ui.widgets.dots import paint_dots
 
@@ -69,6 +70,11 @@ class CompareGrid(QWidget):
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's names, here and below
         super().resizeEvent(event)
+        self.refit()
+
+    def refit(self) -> None:
+        """Requests pictures for the present number of places."""
+        self._images = {n: i for n, i in self._images.items() if n in self._comparison.pictures}
         cell, ratio = self.cells()[0], self.devicePixelRatioF()
         short = max(1.0, min(cell.width(), cell.height()))
         self._comparison.fit(round(short * ratio), max(1.0, cell.width()) / max(1.0, cell.height()))
@@ -173,7 +179,12 @@ class CompareWindow(QWidget):
         self.save.setToolTip("Writes the pictures with their names and figures into a .png file")
         self.save.clicked.connect(lambda _=False: self._save())
         row = QHBoxLayout()
+        self.source = Tick("With the &source")
+        self.source.setToolTip("Also shows the material that is open in the panel, without a bake")
+        self.source.setVisible(self.comparison.can_show_source)
+        self.source.toggled.connect(self._show_source)
         row.addWidget(self.line, 1)
+        row.addWidget(self.source)
         row.addWidget(self.save)
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -197,6 +208,10 @@ class CompareWindow(QWidget):
         self.line.setText(found.problem or text)
         self.line.setToolTip(found.problem)
         self.save.setEnabled(len(found.pictures) == len(found.entries))
+
+    def _show_source(self, is_on: bool) -> None:
+        self.comparison.show_source(is_on)
+        self.grid.refit()
 
     def _save(self) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save the picture", "comparison.png", "*.png")

@@ -27,12 +27,16 @@ class Comparison:
 
     def __init__(self, model: PanelModel, entries: list[Entry]) -> None:
         self._model = model
-        self.entries = entries
+        self._chosen = entries
+        self.has_source = False
+        """Whether the material of the panel is shown before the entries."""
         self.pictures: dict[int, Picture] = {}
         self.problem = ""
         self.changed = Signal()
         self._client: WorkerClient | None = None
         self._size, self._aspect, self._number = 256, 1.0, 0
+        self._first = 0
+        """The first view of what is compared now."""
         model.state.view_changed.connect(self.send_view)
         try:
             self._client = model.link.make_another()
@@ -41,8 +45,41 @@ class Comparison:
             return
         self._send_mesh()
         self.send_view()
-        paths = tuple(str(each.bundle) for each in entries)
-        self._client.send(commands.Compare(paths))
+        self._compare()
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What is shown, in its order."""
+        current = self._model.state.current
+        if not self.has_source or current is None:
+            return self._chosen
+        return [Entry("source", current.name, detail="Source, without a bake"), *self._chosen]
+
+    @property
+    def can_show_source(self) -> bool:
+        """Whether a material is open in the panel, and there is room for it."""
+        state = self._model.state
+        is_open = state.current is not None and state.document is not None
+        return is_open and not state.is_refused and len(self._chosen) < commands.MOST_COMPARED
+
+    def show_source(self, is_on: bool) -> None:
+        """Shows the material of the panel before the entries, or only these."""
+        document, client = self._model.state.document, self._client
+        if is_on == self.has_source or client is None or document is None:
+            return
+        self.has_source, self.problem = is_on, ""
+        self.pictures.clear()
+        self.send_view()
+        self._first = self._number
+        if is_on:
+            client.send(commands.Open.of(document, self._model.state.search_folders, ()))
+        self._compare()
+        self.changed.emit()
+
+    def _compare(self) -> None:
+        assert self._client is not None
+        paths = tuple(str(each.bundle) for each in self._chosen)
+        self._client.send(commands.Compare(paths, self.has_source))
 
     @property
     def refined(self) -> float:
@@ -87,7 +124,8 @@ class Comparison:
         for message in client.poll():
             event = message.header
             part, _, number = str(event.get("part", "")).partition(" ")
-            if part == _PART and number.isdecimal():
+            is_of_these = int(event.get("view", 0)) >= self._first
+            if part == _PART and number.isdecimal() and is_of_these:
                 self.pictures[int(number)] = _picture(event, pixels_of(message))
                 has_changed = True
             elif event.get("event") == "error":

@@ -10,6 +10,7 @@ from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.hosts.result_folders import find_result
+from verdigris.core.worker.protocol.commands import MOST_COMPARED
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.shelf.bake_queue import BakeQueue, Item
 from verdigris.ui.shelf.entries import (
@@ -20,8 +21,6 @@ from verdigris.ui.shelf.entries import (
     entry_of_version,
 )
 from verdigris.ui.signals import Signal
-
-MOST_COMPARED = 4
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pictures of several bundles with one camera and one light."""
+"""Pictures of several bundles, and of their source, with one camera and one light."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from verdigris.core.material.evaluator import Footprint
 from verdigris.core.pictures.illumination import Effort, Illumination
 from verdigris.core.pictures.renderer import Renderer
 from verdigris.core.worker.drawing.live_drawing import COARSE
-from verdigris.core.worker.drawing.shown import PASSES_ON_CPU, PASSES_ON_GPU, ShownMeshes
+from verdigris.core.worker.drawing.shown import (
+    PASSES_ON_CPU,
+    PASSES_ON_GPU,
+    ShownMeshes,
+    footprint_of_level,
+)
 from verdigris.core.worker.protocol.worker_events import Picture
 
 if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.view import View
     from verdigris.core.progress import Event
     from verdigris.core.worker.protocol.commands import SetView
@@ -42,17 +48,24 @@ class ComparedPictures:
         view: SetView,
         post: Callable[[Event], None],
         meshes: Mapping[str, Mesh],
+        source: Teacher | None = None,
     ) -> None:
-        device = open_device()
+        """`source` is drawn before the bundles."""
+        device = source.device if source is not None else open_device()
         self._post, self._view = post, view
         self._meshes = ShownMeshes(meshes, None)
         passes = PASSES_ON_CPU if device.is_software else PASSES_ON_GPU
-        light = Illumination(device, _prepare, Effort(passes))
+        light = Illumination(device, self._prepare, Effort(passes))
         mesh = self._meshes.of(view)
         bundles = [open_bundle(Path(path)) for path in paths]
+        self._finest = max(each.layout.width for each in bundles)
+        drawn: list[tuple[DeviceMaterial, int]] = [
+            (BundleMaterial(each, device), each.layout.width) for each in bundles
+        ]
+        if source is not None:
+            drawn.insert(0, (source, self._finest))
         self._renderers = [
-            Renderer(light, BundleMaterial(each, device), view, mesh, COARSE, each.layout.width)
-            for each in bundles
+            Renderer(light, material, view, mesh, COARSE, width) for material, width in drawn
         ]
         self._sent = 0.0
         self._send()
@@ -86,10 +99,11 @@ class ComparedPictures:
                 self._post(Picture(shown.pixels, part, seen, 0, shown.sharp, shown.refined))
         self._sent = time.perf_counter()
 
-
-def _prepare(
-    material: DeviceMaterial, view: View, _places: int
-) -> tuple[DeviceMaterial, Footprint]:
-    shown: BundleMaterial = copy(material)  # type: ignore[assignment]
-    shown.lod = float(view.level)
-    return shown, Footprint()
+    def _prepare(
+        self, material: DeviceMaterial, view: View, places: int
+    ) -> tuple[DeviceMaterial, Footprint]:
+        shown = copy(material)
+        if isinstance(shown, BundleMaterial):
+            shown.lod = float(view.level)
+            return shown, Footprint()
+        return shown, footprint_of_level(self._finest, int(view.level), places)

@@ -87,10 +87,7 @@ class ShownMaterials:
         shown.live = self.live_of(material, view)
         level = int(view.level)
         if material is self.teacher:
-            # the detail that a texel of the student can have on this level
-            places = max(places, _COARSE_LEVEL_PLACES) if level else places
-            width = footprint_width(max(1, self.resolution >> level), level)
-            return shown, Footprint(width, places)
+            return shown, footprint_of_level(self.resolution, level, places)
         student: Student = shown  # type: ignore[assignment]
         student.level = float(view.level)
         return student, Footprint()
@@ -141,6 +138,12 @@ class ShownMaterials:
             canvas.put(gbuffer.pixel, self.illumination.quick(material, gbuffer, at, places=1))
             pictures.append(canvas.pixels())
         return np.concatenate(pictures, 1)
+
+
+def footprint_of_level(resolution: int, level: int, places: int) -> Footprint:
+    """The detail that a texel of a neural material can have on a level."""
+    places = max(places, _COARSE_LEVEL_PLACES) if level else places
+    return Footprint(footprint_width(max(1, resolution >> level), level), places)
 
 
 def _share(live: LiveInput, value: float | None) -> float:

@@ -131,9 +131,11 @@ class Compare(Command):
     """Shows bundles side by side in the view, in place of an open document."""
 
     paths: tuple[str, ...]
+    with_source: bool = False
+    """Whether the open material is the first of the pictures."""
 
     def __post_init__(self) -> None:
-        _within("compare: paths", len(self.paths), 1, MOST_COMPARED)
+        _within("compare: paths", len(self.paths), 1, MOST_COMPARED - self.with_source)
 
 
 @dataclass(frozen=True)

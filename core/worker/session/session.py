@@ -218,7 +218,10 @@ class Session:
         self._leave_refining()
         with self._doing("opening the bundles"):
             view = self._view
-            self._compared = ComparedPictures(command.paths, view.now, self._post, view.meshes)
+            source = self._require_material("compare").teacher if command.with_source else None
+            self._compared = ComparedPictures(
+                command.paths, view.now, self._post, view.meshes, source
+            )
 
     def _forecast(self, command: commands.Forecast) -> None:
         self._refuse_while_busy("forecast")

@@ -10,6 +10,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.session import session as sessions
 
 from ..bundle.bundles import lively_parameters, make_bundle
+from .running_worker import CLAY
 
 VIEW = commands.SetView(size=32, lit_by="studio", number=1)
 
@@ -75,6 +76,27 @@ def test_bundles_are_drawn_alike_as_each_would_be_alone(session, tmp_path):
     alone.put(gbuffer.pixel, shown._illumination.quick(material, gbuffer, plain))
     found = pictures(session, 3)["compared 1"].array
     assert np.abs(found.astype(int) - alone.pixels()).max() <= 1
+
+
+def test_the_open_material_is_drawn_before_the_bundles(session, tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    bare = commands.Compare((str(tmp_path / "a.vdg"),), with_source=True)
+    session.handle(bare)
+    assert "open a material" in session.posted[-1].text
+    session.handle(VIEW)
+    session.handle(commands.Open(name="clay", payload=CLAY.encode()))
+    finish(session)
+    alone = [e for e in session.posted if getattr(e, "part", "") == "reference"][-1]
+    session.handle(bare)
+    finish(session)
+    found = pictures(session, 1)
+    assert [*found] == ["compared 0", "compared 1"]
+    # as the panel draws it, but for grain
+    source = found["compared 0"].array.astype(int)
+    assert np.abs(source - alone.array[..., :3]).mean() < 2
+    assert np.abs(source - found["compared 1"].array).mean() > 5
+    with pytest.raises(Exception, match="compare: paths is 4: use 1 to 3"):
+        commands.Compare(("a",) * 4, with_source=True)
 
 
 def test_what_cannot_be_compared_is_refused_and_the_session_goes_on(session, tmp_path):

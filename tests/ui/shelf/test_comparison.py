@@ -86,6 +86,25 @@ def test_pictures_are_shown_in_their_places_and_can_be_saved(window, tmp_path, m
     assert window.line.text().startswith("One camera, one light")
 
 
+def test_the_source_is_shown_before_the_bundles_on_request(window):
+    draw(window, 0, RED)
+    assert window.source.isVisible()
+    window.source.click()
+    *_, opened, compare = window.session.client.sent[:-1]
+    assert isinstance(opened, commands.Open) and opened.material == "clay"
+    assert compare.with_source and len(compare.paths) == 3
+    found = window.comparison
+    assert [each.name for each in found.entries] == ["clay", "Final", "Draft", "Other"]
+    # a late picture is still one of a bundle
+    draw(window, 0, RED)
+    assert found.pictures == {}
+    draw(window, 0, BLUE, view=sent(window, commands.SetView)[-1].number)
+    image = window.grid.grab().toImage().pixelColor(window.grid.cells()[0].center().toPoint())
+    assert len(window.grid.cells()) == 4 and image.blue() == BLUE[2]
+    window.source.click()
+    assert len(found.entries) == 3 and not sent(window, commands.Compare)[-1].with_source
+
+
 def test_the_mouse_turns_the_camera_of_all_and_of_the_panel(window):
     pointer.drag(window.grid, QPoint(100, 100), QPoint(140, 110))
     view = window.session.model.state.view
