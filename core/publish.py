@@ -11,6 +11,7 @@ import re
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ import numpy as np
 
 import verdigris.core
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.outputs import MANIFEST_FILE, check_output, write_file
+from verdigris.core.base.text import version
 from verdigris.core.bundle.files.read import read_recorded
 from verdigris.core.lighting.named_environments import make_sky
 from verdigris.core.pictures.backdrop import over
@@ -49,6 +51,9 @@ _READ_BY_BROWSERS = ("weights", "latents", "emission", "opacity", "proxies", "re
 _PICTURES = 3
 _STUDIO_SAMPLES, _SKY_SAMPLES = 48, 64
 _QUALITY = 95
+
+
+SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,28 @@ def draw_references(
     result.append(in_studio("plane"))
     on_progress(1.0)
     return result
+
+
+def check_page_path(path: Path) -> None:
+    """Checks, before any work, that a page can be written to this path."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise VerdigrisError(f"{path}: pages are written as .html: change the suffix")
+    check_output(path, SUFFIXES)
+
+
+def write_page(
+    path: Path,
+    materials: Sequence[Published],
+    title: str = "",
+    mesh: Mesh | None = None,
+    mesh_name: str = "",
+) -> int:
+    """Writes the page, by default with the materials' names as its title. Returns its bytes."""
+    heading = title or ", ".join(each.bundle.manifest.name for each in materials)
+    made = f"verdigris {version()}, {datetime.now(UTC).date().isoformat()}"
+    page = make_page(materials, heading, made, mesh, mesh_name)
+    write_file(path, page)
+    return len(page)
 
 
 def make_page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class EventHandler:
             "error": self.handle_error,
             "showing": self._handle_showing,
             "shown": self._handle_shown,
-            "written": lambda event: self._notify(INFO, f"Written: {event.get('path', '')}"),
+            "written": self._handle_written,
         }
 
     def begin_bake(self) -> None:
@@ -59,6 +60,10 @@ class EventHandler:
 
     def _notify(self, severity: str, text: str) -> None:
         self._state.notices.add(severity, text)
+
+    def _handle_written(self, event: Mapping[str, Any]) -> None:
+        path = Path(str(event.get("path", "")))
+        self._state.notices.add(INFO, f"Written: {path}", reveal=path)
 
     def _handle_state(self, event: Mapping[str, Any]) -> None:
         if self._link.follow_state(event):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from verdigris.ui.model.scene import Scene
 from verdigris.ui.model.trouble import Trouble
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.signals import INFO, WARNING
+from verdigris.ui.signals import ERROR, INFO, WARNING
 
 
 class PanelModel:
@@ -390,6 +390,15 @@ class PanelModel:
             self.documents.open_again()
         other = str(against.folder) if against else ""
         self.link.send(commands.Show(str(version.folder), other))
+
+    def publish(self, bundles: Sequence[Path], page: Path) -> None:
+        """Writes a web page that shows bundles."""
+        try:
+            self.link.start()
+        except VerdigrisError as failure:
+            self.state.notices.add(ERROR, str(failure))
+        else:
+            self.link.send(commands.Publish(tuple(map(str, bundles)), str(page)))
 
     def _read_history(self) -> None:
         folder, name = self.scene.result_folder, self.scene.result_name

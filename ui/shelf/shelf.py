@@ -60,6 +60,8 @@ class Shelf:
         """Shows a file in the desktop's file manager."""
         self.compare: Callable[[list[Entry]], None] = lambda _entries: None
         """Shows entries side by side."""
+        self.publish: Callable[[list[Path]], None] = lambda _bundles: None
+        """Asks where the page goes, and writes it."""
         self.changed = Signal()
         self._undo: tuple[str, Callable[[], None]] | None = None
         self._bundles: dict[tuple[Path, str], Path | None] = {}
@@ -174,13 +176,15 @@ class Shelf:
 
     def actions(self, entries: list[Entry]) -> list[Action]:
         """What can be done with the chosen entries."""
+        publish = self._publishing(entries)
         if len(entries) > 1:
             tip = f"Shows them side by side with one camera and one light, at most {MOST_COMPARED}"
             return [
                 Action(
                     "compare", f"Compare {len(entries)}", tip,
                     lambda: self.compare(entries), self.can_compare(entries),
-                )
+                ),
+                *publish,
             ]  # fmt: skip
         if not entries:
             return []
@@ -194,11 +198,25 @@ class Shelf:
             special.insert(0, Action("open", "Open", tip, lambda: self.open(entry)))
         if isinstance(source, Path) and self.documents is not None:
             special += self._of_document(entry, source)
+        special += publish
         place = entry.bundle or entry.document
         if place is not None:
             tip = f"Opens its folder: {place.parent}"
             special.append(Action("reveal", "Show in folder", tip, lambda: self.reveal(place)))
         return special
+
+    def _publishing(self, entries: list[Entry]) -> list[Action]:
+        """The action that writes a web page, for entries that are all baked."""
+        bundles = [each.bundle for each in entries if each.bundle is not None]
+        if not bundles or len(bundles) < len(entries):
+            return []
+        state, tip = self.model.state, "Writes a web page that any computer or phone can show"
+        return [
+            Action(
+                "publish", "Publish…", tip, lambda: self.publish(bundles),
+                state.current is not None and not self.model.link.is_busy,
+            )
+        ]  # fmt: skip
 
     def _of_version(self, version: Version) -> list[Action]:
         model, history = self.model, self.model.state.history

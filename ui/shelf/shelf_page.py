@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -75,6 +78,7 @@ class ShelfPage(QWidget):
         bind(self, shelf.changed, self._show)
         self.compared: CompareWindow | None = None
         shelf.compare = self._compare
+        shelf.publish = self._publish
         bind(self, shelf.model.link.state_changed, self._show_details)
 
     def _row_of_queue(self) -> QWidget:
@@ -133,6 +137,16 @@ class ShelfPage(QWidget):
         """Opens a window with these entries."""
         self.compared = CompareWindow(self.shelf.model, entries, self.window())
         self.compared.show()
+
+    def _publish(self, bundles: list[Path]) -> None:
+        """Asks for the page, beside the first bundle at first."""
+        proposed = bundles[0].with_suffix(".html" if len(bundles) == 1 else "")
+        if len(bundles) > 1:
+            proposed = proposed.with_name("materials.html")
+        found, _ = QFileDialog.getSaveFileName(self, "Publish", str(proposed), "Web page (*.html)")
+        if found:
+            page = Path(found)
+            self.shelf.model.publish(bundles, page if page.suffix else page.with_suffix(".html"))
 
     def _run(self) -> None:
         if self.shelf.documents is not None:

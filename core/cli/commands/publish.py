@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,7 @@ import typer
 
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import check_output, write_file
-from verdigris.core.base.text import counted, version
+from verdigris.core.base.text import counted
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import (
@@ -28,11 +26,16 @@ from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.ladder.mesh.baked_mesh import find_points
 from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.publish import Published, draw_references, make_page, preview_reference
+from verdigris.core.publish import (
+    Published,
+    check_page_path,
+    draw_references,
+    preview_reference,
+    write_page,
+)
 
 app = CommandApp()
 
-SUFFIXES = (".html", ".htm")
 _LARGEST_PICTURE = 2048
 
 
@@ -71,9 +74,7 @@ def publish(
     On the page, people turn the materials, move the light and compare with the source. The page is
     one file, which needs neither a server nor a network.
     """
-    if output.suffix.lower() not in SUFFIXES:
-        raise VerdigrisError(f"{output}: pages are written as .html: change the suffix")
-    check_output(output, SUFFIXES)
+    check_page_path(output)
     require_in_range(size, 16, _LARGEST_PICTURE, "--size")
     opened = [open_bundle(path) for path in bundles]
     for bundle in opened:
@@ -87,14 +88,9 @@ def publish(
     shape = in_atlas(load_mesh(mesh), tiles.pop()) if mesh else None
     sources = _open_sources(source, opened, search, confined)
     published = _with_references(opened, sources, size, device)
-    now = datetime.now(UTC).date().isoformat()
-    heading = title or ", ".join(bundle.manifest.name for bundle in opened)
-    page = make_page(
-        published, heading, f"verdigris {version()}, {now}", shape, mesh.stem if mesh else ""
-    )
-    write_file(output, page)
+    size_of_page = write_page(output, published, title or "", shape, mesh.stem if mesh else "")
     pictures = counted(sum(len(each.references) for each in published), "reference picture")
-    print(f"{output}: {counted(len(opened), 'material')}, {pictures}, {len(page) / 1e6:.2f} MB")
+    print(f"{output}: {counted(len(opened), 'material')}, {pictures}, {size_of_page / 1e6:.2f} MB")
 
 
 def _open_sources(

@@ -35,7 +35,7 @@ LEAST_ZOOM, LARGEST_ZOOM = 0.125, 4096.0
 FIELDS_OF_VIEW = 2.0, 120.0
 MOST_BLUR = 90.0
 MOST_RANGE, LARGEST_RANGE = 32, 256
-MOST_COMPARED = 4
+MOST_COMPARED, MOST_PUBLISHED = 4, 64
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
 # Three corners, each with a position, a normal and a uv.
@@ -136,6 +136,18 @@ class Compare(Command):
 
     def __post_init__(self) -> None:
         _within("compare: paths", len(self.paths), 1, MOST_COMPARED - self.with_source)
+
+
+@dataclass(frozen=True)
+class Publish(Command):
+    """Writes a web page that shows bundles."""
+
+    paths: tuple[str, ...]
+    output: str
+    """The page, NAME.html."""
+
+    def __post_init__(self) -> None:
+        _within("publish: paths", len(self.paths), 1, MOST_PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -332,6 +344,7 @@ NAMES: dict[type[Command], str] = {
     Start: "start",
     Show: "show",
     Compare: "compare",
+    Publish: "publish",
     Forecast: "forecast",
     Ladder: "ladder",
     Pause: "pause",

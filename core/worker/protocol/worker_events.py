@@ -260,6 +260,6 @@ class Importance(Pixels):
 
 @dataclass(frozen=True)
 class Written(Event):
-    """A map was written."""
+    """A map or a page was written."""
 
     path: str

@@ -82,6 +82,7 @@ class Session:
             commands.Start: self._start,
             commands.Show: self._show_bundle,
             commands.Compare: self._compare,
+            commands.Publish: self._publish,
             commands.Forecast: self._forecast,
             commands.Ladder: self._fit_ladder,
             commands.Pause: self._pause,
@@ -222,6 +223,22 @@ class Session:
             self._compared = ComparedPictures(
                 command.paths, view.now, self._post, view.meshes, source
             )
+
+    def _publish(self, command: commands.Publish) -> None:
+        from verdigris.core.bundle.files.read import open_bundle
+        from verdigris.core.publish import Published, check_page_path, preview_reference, write_page
+
+        self._refuse_while_busy("publish")
+        with self._doing("writing the page"):
+            published = []
+            for path in command.paths:
+                bundle = open_bundle(Path(path))
+                bundle.check_files()
+                picture = preview_reference(bundle)
+                published.append(Published(bundle, (picture,) if picture else ()))
+            check_page_path(Path(command.output))
+            write_page(Path(command.output), published)
+            self._post(worker_events.Written(command.output))
 
     def _forecast(self, command: commands.Forecast) -> None:
         self._refuse_while_busy("forecast")

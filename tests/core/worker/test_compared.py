@@ -99,6 +99,18 @@ def test_the_open_material_is_drawn_before_the_bundles(session, tmp_path):
         commands.Compare(("a",) * 4, with_source=True)
 
 
+def test_bundles_are_published_as_a_page(session, tmp_path):
+    for name in ("one", "two"):
+        make_bundle(tmp_path / f"{name}.vdg")
+    paths = tuple(str(tmp_path / f"{name}.vdg") for name in ("one", "two"))
+    session.handle(commands.Publish(paths, str(tmp_path / "page.html")))
+    assert session.posted[-2].path == str(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert 'id="bundle-0"' in page and 'id="bundle-1"' in page
+    session.handle(commands.Publish(paths, str(tmp_path / "page.txt")))
+    assert "change the suffix" in session.posted[-1].text
+
+
 def test_what_cannot_be_compared_is_refused_and_the_session_goes_on(session, tmp_path):
     session.handle(commands.Compare((str(tmp_path / "gone.vdg"),)))
     (error,) = [each for each in session.posted if type(each).__name__ == "Error"]

@@ -1,11 +1,14 @@
 """The shelf: versions, other materials, recent documents, with a fake worker."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QFileDialog
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.history import History, keeper
@@ -112,6 +115,27 @@ def test_names_and_notes_stay_with_their_version_and_are_found(qtbot, page, sess
     assert len(page.list.entries.all) == 6
 
 
+def test_versions_and_materials_are_published_on_one_page(page, session, tmp_path, monkeypatch):
+    asked = []
+
+    def ask(_parent, _title, proposed, _kinds):
+        asked.append(Path(proposed).name)
+        return str(tmp_path / "show"), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
+    choose(page, 5)
+    assert "publish" not in page.details.buttons
+    for rows in ((3,), (0, 3)):
+        choose(page, *rows)
+        page.details.buttons["publish"].click()
+        bundles = tuple(str(page.list.entries.all[row].bundle) for row in rows)
+        sent = session.client.sent[-1]
+        assert sent == commands.Publish(bundles, str(tmp_path / "show.html"))
+    assert asked == ["wax.html", "materials.html"]
+    session.receive("written", path=sent.output)
+    assert session.model.state.notices[-1].reveal == tmp_path / "show.html"
+
+
 def test_what_is_deleted_comes_back(qtbot, page, session):
     choose(page, 2)
     qtbot.keyClick(page.list, Qt.Key.Key_Delete)
@@ -133,7 +157,7 @@ def test_what_is_deleted_comes_back(qtbot, page, session):
 def test_the_menu_has_what_the_buttons_have(page, tmp_path):
     choose(page, 4)
     texts = [each.text() for each in page.menu().actions()]
-    assert texts == ["Open", "Add to queue", "Remove", "Show in folder"]
+    assert texts == ["Open", "Add to queue", "Remove", "Publish…", "Show in folder"]
     assert texts == [each.text() for each in page.details.buttons.values()]
     shown = []
     page.shelf.reveal = shown.append
@@ -141,7 +165,7 @@ def test_the_menu_has_what_the_buttons_have(page, tmp_path):
     assert shown == [tmp_path / "old" / "neural" / "oak.vdg"]
     # two or more can be compared if all were baked
     choose(page, 0, 1, 4)
-    (compare,) = page.shelf.actions(page.list.chosen)
+    compare, _publish = page.shelf.actions(page.list.chosen)
     assert (compare.text, compare.is_possible) == ("Compare 3", True)
     choose(page, 0, 5)
     assert not page.shelf.actions(page.list.chosen)[0].is_possible
