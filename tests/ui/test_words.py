@@ -120,7 +120,9 @@ def test_no_widget_uses_jargon(window, done, tmp_path):
     done.model.state.history.changed.emit()
     page = done.pages.shelf
     page.list.setCurrentIndex(page.list.entries.index(0))
-    assert {"show", "compare", "restore", "keep", "delete", "reveal"} == {*page.details.buttons}
+    assert {"show", "compare", "restore", "keep", "delete", "publish", "reveal"} == {
+        *page.details.buttons
+    }
     window.shelf.documents.queue.items[0].text = "it has no surface"
     walked, found = 0, set()
     for top in (window, done, page.menu()):
