@@ -1,0 +1,71 @@
+"""Bundles for exports to engines, and rows of their references as shaders of engines see them."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+
+from verdigris.core.bundle.files.reference import make_reference
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.network.spec import NetworkSpec
+
+from ..bundles import made_up, make_bundle, random_curves
+
+SPECS = {
+    "live": NetworkSpec(6, 1, "silu", frame_count=2, lobes=2, live_inputs=2),
+    "small": NetworkSpec(
+        5, 3, "leaky_smelu", latent_channels=4, frame_count=1, lobes=3, output_limit=9.0
+    ),
+}
+LIVE = (
+    LiveInput("wetness", "float", (0.0,), (2.0,), 0.25),
+    LiveInput("tint", "color3", (1.0, 0.5, 0.0), (0.0, 0.0, 1.0), 0.75),
+)
+
+
+def make_exported(folder, spec, has_maps=False):
+    """A bundle with proxies, and its numbers."""
+    exported = made_up(spec)
+    random = np.random.default_rng(5)
+    proxies = [random.integers(0, 256, (5, 1, width, 4), np.uint8) for width in (2, 1)]
+    maps = {}
+    if has_maps:
+        maps["emission"] = [np.full((1, 1, 4), (0.5, 0.25, 0.125, 1), np.float16)]
+        maps["opacity"] = [np.full((1, 1, 1), 200, np.uint8)]
+    bundle = make_bundle(
+        folder / "brass.vdg",
+        exported,
+        name="old brass",
+        live=LIVE[: spec.live_inputs],
+        proxies=Proxies(proxies, 8, random_curves()),
+        **maps,
+    )
+    return bundle, exported
+
+
+def rows_above(exported):
+    """The rows of the reference with both directions above the horizon: their columns, and the
+    responses."""
+    reference = make_reference(exported.exact)
+    # a surface that is seen at less than .001 is bent towards the viewer
+    chosen = (reference.wi[:, 2] > 0) & (reference.wo[:, 2] > 0.002)
+    columns = {name: getattr(reference, name)[chosen] for name in ("uv", "lod", "wi", "wo")}
+    live = np.zeros((chosen.sum(), 4), np.float32)
+    if reference.live is not None:
+        live[:, : reference.live.shape[1]] = reference.live[chosen]
+    return {**columns, "live": live}, reference.exported[chosen].astype(float)
+
+
+def open_container(data):
+    """`material.json` and the arrays of NAME.verdigris."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return json.loads(archive.read("material.json")), {
+            name: archive.read(name) for name in archive.namelist() if name.endswith(".bin")
+        }
+
+
+def largest_difference(found, wanted):
+    """Relative to the response, or to .01 where it is darker."""
+    return (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max()
