@@ -42,7 +42,7 @@ from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.thumbnails import icon_of
 
 _SIZE = (1280, 800)
-_DOCUMENTS = "Materials (*.mtlx *.slang *.hlsl *.binary *.bsdf)"
+_DOCUMENTS = "Materials (*.mtlx *.slang *.hlsl *.binary *.bsdf lights.json)"
 
 
 class Window(QMainWindow):

@@ -12,7 +12,7 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, NODE_FEATURES, Part
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -202,6 +202,8 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
         if listed:
             shown = _some(listed)
             yield Part("other variables", DROPPED, f"{shown}: the response does not use them")
+        if implementation is not None and implementation.hasAttribute("height"):
+            yield NODE_FEATURES["displacement"]
         zero = implementation.getAttribute(ZERO) if implementation is not None else ""
         if zero:
             yield Part("other constants", APPROXIMATED, f"{_some(zero)}: they read as 0")

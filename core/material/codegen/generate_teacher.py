@@ -193,7 +193,7 @@ def _of_shader(
     """The module of a surface that a shader file implements."""
     values = [value_code(each, number) for number, each in enumerate(live)]
     uv = "gMeshSets[0]" if mesh and mesh.sets else "point.uv"
-    code = shader_code(document, surface, live, uv, values)
+    code = shader_code(document, surface, live, uv, values, mesh is not None)
     slots = tuple(
         TextureSlot(
             variable,

@@ -23,6 +23,8 @@ from verdigris.core.material.graph.traversal import (
 from verdigris.core.material.shader.declarations import Declarations, read_declarations
 from verdigris.core.material.shader.document_text import (
     BLOCK,
+    OF_PLACES,
+    PLACES,
     SAMPLERS,
     TABLE,
     TRANSMISSION,
@@ -109,7 +111,12 @@ def shader_implementation(node: mx.Node) -> mx.Implementation | None:
 
 
 def shader_code(
-    document: Document, surface: mx.Node, live: Sequence[LiveInput], uv: str, values: Sequence[str]
+    document: Document,
+    surface: mx.Node,
+    live: Sequence[LiveInput],
+    uv: str,
+    values: Sequence[str],
+    has_mesh: bool,
 ) -> ShaderCode:
     """The code of a surface. `uv` and `values` are code for the place, and for each live value."""
     implementation = shader_implementation(surface)
@@ -118,11 +125,17 @@ def shader_code(
     declarations = read_declarations(text.text)
     blocks = {port.getName(): port.getAttribute(BLOCK) for port in surface.getNodeDef().getInputs()}
     varying = [_varying(document, declarations, blocks, each) for each in live]
-    main = _with_adapter(text, declarations, implementation, varying)
+    listed = implementation.getAttribute(OF_PLACES)
+    places = dict(each.split() for each in filter(None, listed.split(", ")))
+    main = _with_adapter(text, declarations, implementation, varying, [*places.values()])
     name = f"studio_{hashlib.sha256(main.encode()).hexdigest()[:24]}"
     changed = {each for one in varying for each in one}
     images, tables, uniforms = _values(document, surface, blocks, changed)
-    shade = _SHADE.format(values=", ".join(values), uv=uv)
+    code = [PLACES[each] for each in places]
+    if not has_mesh:
+        # painted colours are white without a mesh
+        code = ["float3(1.0)" if each == PLACES["VertexColour"] else each for each in code]
+    shade = _SHADE.format(values=", ".join((*values, *code)), uv=uv)
     listed = implementation.getAttribute(SAMPLERS)
     return ShaderCode(
         (*text.modules, (name, main)),
@@ -157,8 +170,15 @@ def _with_adapter(
     declarations: Declarations,
     implementation: mx.Implementation,
     varying: Sequence[Sequence[tuple[str, str]]],
+    places: Sequence[str],
 ) -> str:
     assignments = []
+    arguments = [f"float3 live{number}" for number in range(len(varying))]
+    for number, name in enumerate(places):
+        declared = declarations.find(name)
+        kind = declared.kind if declared else "float3"
+        arguments.append(f"{kind} place{number}")
+        assignments.append(f"{name} = place{number};")
     for number, names in enumerate(varying):
         for name, block in names:
             declared = declarations.find(name, block)
@@ -170,10 +190,10 @@ def _with_adapter(
         response=implementation.getAttribute("response") or "response",
         emission=f"float3({emission}(uv))" if emission else "float3(0.0)",
         opacity=f"float({opacity}(uv))" if opacity else "1.0",
-        arguments=", ".join(f"float3 live{number}" for number in range(len(varying))),
+        arguments=", ".join(arguments),
         assignments=" ".join(assignments),
     )
-    changed = {each for names in varying for each in names}
+    changed = {each for names in varying for each in names} | {(name, "") for name in places}
     return declarations.rewritten(changed) + adapter
 
 

@@ -15,7 +15,8 @@ from verdigris.core.material.shader.document_text import (
     TABLE,
     expand_implementation,
 )
-from verdigris.core.material.shader.expand import is_node_source, is_shader
+from verdigris.core.material.shader.expand import LIGHTS, is_node_source, is_shader
+from verdigris.core.material.shader.light_stack import stack_files
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -56,5 +57,6 @@ def _tables_of(
                 raise DocumentError(
                     f"{asker} has no file: name an array of numpy (.npy) in [VerdigrisFile(...)]"
                 )
-            found.append(search.require(port.getValueString(), None, asker, DocumentError))
+            file = search.require(port.getValueString(), None, asker, DocumentError)
+            found += [file, *(stack_files(file) if file.name == LIGHTS else ())]
     return found

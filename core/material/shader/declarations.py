@@ -17,7 +17,7 @@ PREFIX = "Verdigris"
 # Lengths are limited: a megabyte of open brackets would otherwise take minutes.
 _ATTRIBUTE = re.compile(rf"\[\s*{PREFIX}(\w+)\s*(?:\(([^\]\n]{{0,400}})\))?\s*\]")
 _FUNCTION = re.compile(
-    rf"\[\s*{PREFIX}(Response|Emission|Opacity)\s*\]\s*(?:\[[^\]\n]{{0,400}}\]\s*)*"
+    rf"\[\s*{PREFIX}(Response|Emission|Opacity|Height)\s*\]\s*(?:\[[^\]\n]{{0,400}}\]\s*)*"
     r"(?:[\w:<>,]+\s+){1,8}(\w+)\s*\("
 )
 _TRANSMISSION = re.compile(rf"\[\s*{PREFIX}Transmission\s*(?:\(([^)\]\n]{{0,40}})\))?\s*\]")
@@ -77,7 +77,7 @@ class Declarations:
     text: str
     statements: tuple[_Statement, ...]
     functions: Mapping[str, str]
-    """Names of functions that attributes mark, by `Response`, `Emission` or `Opacity`."""
+    """Names of functions that attributes mark, by `Response`, `Emission`, `Opacity` or `Height`."""
     transmission: str | None = None
     """The index of the solid below, or an empty text for a thin wall; None if no light passes."""
 

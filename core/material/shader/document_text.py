@@ -23,8 +23,15 @@ if TYPE_CHECKING:
 TARGET = "genslang"
 # Attributes of the implementation, and of inputs of the definition.
 TRANSMISSION, LEFT_OUT, ZERO = "transmission", "leftout", "zero"
-ROLES = ("response", "emission", "opacity")
-TRIMMED = "trimmed"
+ROLES = ("response", "emission", "opacity", "height")
+# What a variable may hold of each place, by its attribute: code for it in the teacher.
+PLACES = {
+    "Footprint": "point.footprint",
+    "Position": "point.position",
+    "Normal": "point.normal",
+    "VertexColour": "gMeshColour",
+}
+TRIMMED, OF_PLACES = "trimmed", "places"
 DEFINES, SAMPLERS, DIGEST = "defines", "samplers", "sha256"
 BLOCK, TABLE = "block", "table"
 # The folder of an implementation whose shader is one of ours, which reads measurements.
@@ -65,6 +72,8 @@ class ShaderFile:
     """The index of the solid below, 1 for a thin wall; empty if no light passes."""
     left_out: tuple[str, ...] = ()
     """Variables that its functions do not use, with their types."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Variables that each place sets, by their attribute."""
     zero: tuple[str, ...] = ()
     """Constants of an engine that they use and that read as 0, with their types."""
     is_trimmed: bool = False
@@ -108,6 +117,9 @@ def document_text(stem: str, file: str, shader: ShaderFile) -> str:
         implementation[SAMPLERS] = ", ".join(shader.samplers)
     if shader.left_out:
         implementation[LEFT_OUT] = "; ".join(shader.left_out)
+    if shader.places:
+        listed = (f"{role} {name}" for role, name in shader.places.items())
+        implementation[OF_PLACES] = ", ".join(listed)
     if shader.zero:
         implementation[ZERO] = "; ".join(shader.zero)
     if shader.is_trimmed:

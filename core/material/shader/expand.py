@@ -28,6 +28,8 @@ _OF_SLANG = (".slang", ".slangh", ".glsl")
 _NODE_SUFFIXES = (*SUFFIXES, ".glsl")
 # Measured materials of the MERL and the RGL database.
 MERL_SUFFIX, RGL_SUFFIX = ".binary", ".bsdf"
+# The file in a folder of images, one for each light, that names them.
+LIGHTS = "lights.json"
 # Folders of MaterialX's own code, which its generator includes.
 _OF_MATERIALX = ("lib/", "libraries/")
 MOST_BYTES = 1 << 20
@@ -68,7 +70,8 @@ def is_node_source(implementation: mx.Implementation) -> bool:
 
 def is_document(path: Path) -> bool:
     """Whether a file is a MaterialX document, a shader or a measured material by its name."""
-    return path.suffix.lower() in (".mtlx", *SUFFIXES, MERL_SUFFIX, RGL_SUFFIX)
+    suffixes = (".mtlx", *SUFFIXES, MERL_SUFFIX, RGL_SUFFIX)
+    return path.suffix.lower() in suffixes or path.name == LIGHTS
 
 
 @dataclass(frozen=True)

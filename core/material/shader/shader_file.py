@@ -18,7 +18,13 @@ from verdigris.core.base.json_fields import Fields, read_json_file
 from verdigris.core.material.evaluator import KERNEL_VARIABLES
 from verdigris.core.material.shader.compile_process import COMPILE_PROCESS
 from verdigris.core.material.shader.declarations import Declaration, Declarations, read_declarations
-from verdigris.core.material.shader.document_text import Parameter, ShaderFile, document_text
+from verdigris.core.material.shader.document_text import (
+    PLACES,
+    ROLES,
+    Parameter,
+    ShaderFile,
+    document_text,
+)
 from verdigris.core.material.shader.expand import ShaderText, expand_shader
 from verdigris.core.material.shader.from_hlsl import blanked
 from verdigris.core.material.shader.reached_code import names_behind, without_unused
@@ -49,17 +55,18 @@ _CONSTRUCTOR = re.compile(
 )
 _RESOURCE = re.compile(r"Texture|Buffer|Sampler|Acceleration|texture|sampler")
 _OF_PARAMETERS = ("value", "range", "label", "file", "colour_space", "kind")
-_FUNCTIONS = ("response", "emission", "opacity")
 # What each function takes and returns, as messages show it.
 SIGNATURES = {
     "response": "float3 response(float2 uv, float3 wi, float3 wo)",
     "emission": "float3 emission(float2 uv)",
     "opacity": "float opacity(float2 uv)",
+    "height": "float height(float2 uv)",
 }
 _SHAPES = {
     "response": ("vector3", ("vector2", "vector3", "vector3")),
     "emission": ("vector3", ("vector2",)),
     "opacity": ("float", ("vector2",)),
+    "height": ("float", ("vector2",)),
 }
 _VECTOR = re.compile(r"vector<(?:float|half|double),\s*(\d)>")
 
@@ -91,8 +98,11 @@ def read_shader_file(
     found = _check_functions(text.name, functions, answer)
     named = settings.table("parameters") if "parameters" in settings else None
     settable, left_out, zero = _sort_out(text, answer["parameters"], found)
+    places = _places(text.name, settable, declarations)
     parameters = [
-        _parameter(text.name, each, declarations, named, all_defines) for each in settable
+        _parameter(text.name, each, declarations, named, all_defines)
+        for each in settable
+        if each["block"] or each["name"] not in places.values()
     ]
     given = values or {}
     parameters = [replace(each, value=given.get(each.name, each.value)) for each in parameters]
@@ -108,6 +118,7 @@ def read_shader_file(
         all_defines,
         _transmission(text.name, settings, declarations),
         tuple(left_out),
+        places,
         tuple(zero),
         is_trimmed,
     )
@@ -167,6 +178,26 @@ def _sort_out(
     return settable, left_out, zero
 
 
+def _places(
+    shown: str, settable: Sequence[Mapping[str, str]], declarations: Declarations
+) -> dict[str, str]:
+    """The variables that each place sets, by their attribute."""
+    found = {}
+    for each in settable:
+        name, block = each["name"], each["block"]
+        declared = declarations.find(name, block)
+        for role in PLACES:
+            if declared is not None and role in declared.attributes:
+                wanted = "float2" if role == "Footprint" else "float3"
+                if block or _plain(each["type"]) != wanted:
+                    raise DocumentError(
+                        f"{shown}: {name!r} is marked as [Verdigris{role}]: declare it as a "
+                        f"{wanted}, outside of constant buffers"
+                    )
+                found[role] = name
+    return found
+
+
 def _is_constant(kind: str) -> bool:
     """Whether a type has numbers only: a matrix, an array or a structure."""
     return kind.startswith("ConstantBuffer<") or not _RESOURCE.search(kind)
@@ -207,11 +238,11 @@ def _define(value: Any) -> str:
 
 def _functions(settings: Fields, declarations: Declarations) -> dict[str, str]:
     """The names to look for, by role."""
-    found = {each: each for each in _FUNCTIONS}
+    found = {each: each for each in ROLES}
     found.update({role.lower(): name for role, name in declarations.functions.items()})
     if "functions" in settings:
         table = settings.table("functions")
-        table.require_known(_FUNCTIONS)
+        table.require_known(ROLES)
         found.update({role: table.text(role) for role in table.values})
     return found
 

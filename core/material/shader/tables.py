@@ -15,7 +15,8 @@ import numpy as np
 from verdigris.core.base.errors import DocumentError, reason
 from verdigris.core.material.files.paths import SearchPath
 from verdigris.core.material.shader.document_text import OWN_FOLDER, OWN_SHADERS, document_text
-from verdigris.core.material.shader.expand import MERL_SUFFIX, RGL_SUFFIX
+from verdigris.core.material.shader.expand import LIGHTS, MERL_SUFFIX, RGL_SUFFIX
+from verdigris.core.material.shader.light_stack import read_stack
 from verdigris.core.material.shader.rgl import read_rgl
 from verdigris.core.material.shader.shader_file import read_shader_file
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.array_types import Floats
 
-_OWN_SHADERS = {MERL_SUFFIX: "merl.slang", RGL_SUFFIX: "rgl.slang"}
+_OWN_SHADERS = {MERL_SUFFIX: "merl.slang", RGL_SUFFIX: "rgl.slang", LIGHTS: "light_stack.slang"}
 MERL_GRID = 90, 90, 180
 MERL_SCALES = 1.0 / 1500.0, 1.15 / 1500.0, 1.66 / 1500.0
 _MOST_BYTES = 1 << 30
@@ -32,16 +33,23 @@ _MOST_BYTES = 1 << 30
 
 def is_measured(path: Path) -> bool:
     """Whether a file is a measured material by its name."""
-    return path.suffix.lower() in _OWN_SHADERS
+    return bool(_own_shader(path))
+
+
+def _own_shader(path: Path) -> str:
+    """The name of our shader that reads a measured material; empty for other files."""
+    return _OWN_SHADERS.get(LIGHTS if path.name == LIGHTS else path.suffix.lower(), "")
 
 
 def read_measured_document(path: Path) -> str:
     """A measured material as the text of a MaterialX document."""
     # refuses a damaged file before a bake
     read_table(path, str(path))
-    own = _OWN_SHADERS[path.suffix.lower()]
+    own = _own_shader(path)
     shader = read_shader_file(OWN_SHADERS / own, SearchPath(), values={"table": path.name})
-    return document_text(path.stem, f"{OWN_FOLDER}/{own}", shader)
+    # images of lights are named like their folder
+    stem = path.absolute().parent.name if path.name == LIGHTS else path.stem
+    return document_text(stem, f"{OWN_FOLDER}/{own}", shader)
 
 
 def read_table(path: Path, asker: str) -> Floats:
@@ -54,6 +62,8 @@ def read_table(path: Path, asker: str) -> Floats:
             found = _read_merl(path, asker)
         elif path.suffix.lower() == RGL_SUFFIX:
             found = read_rgl(path, asker)
+        elif path.name == LIGHTS:
+            found = read_stack(path)
         else:
             found = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as failure:
