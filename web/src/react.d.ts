@@ -13,6 +13,8 @@ export interface NeuralMaterialProps extends NeuralOptions {
   environmentIntensity?: number;
   /** Values of the live inputs by name, in their own units. They change without a compilation. */
   live?: Record<string, number>;
+  /** The address of a live link (docs/LINK.md): the material shows what is being baked. */
+  link?: string;
   /** Repetitions along u and v, and the offset. */
   tile?: number | [u: number, v?: number, offsetU?: number, offsetV?: number];
   ref?: Ref<ThreeMaterial>;

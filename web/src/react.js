@@ -45,7 +45,7 @@ export function useNeuralMaterial(from, { samples, split, flipV, tangents, filte
  *
  * environment: an equirectangular texture, or what makeEnvironment() returned. The other properties are in react.d.ts.
  */
-export function NeuralMaterial({ from, environment = null, environmentIntensity = 1, live, tile, ref, ...options }) {
+export function NeuralMaterial({ from, environment = null, environmentIntensity = 1, live, link, tile, ref, ...options }) {
   const material = useNeuralMaterial(from, options);
   const renderer = useThree((state) => state.gl);
   const invalidate = useThree((state) => state.invalidate);
@@ -60,6 +60,11 @@ export function NeuralMaterial({ from, environment = null, environmentIntensity 
     if (values) material.live = JSON.parse(values);
     invalidate();
   }, [material, made, environmentIntensity, tileU, tileV, offsetU, offsetV, values, invalidate]);
+  useEffect(() => {
+    if (!link) return undefined;
+    const followed = material.connect(link, { onMaterial: () => invalidate(), onState: () => invalidate() });
+    return () => followed.close();
+  }, [material, link, invalidate]);
   return createElement("primitive", { object: material, attach: "material", ref });
 }
 

@@ -37,6 +37,18 @@ _HLSL_WORDS = (
     (re.compile(r"\bivec([234])\b"), r"int\1"),
     (re.compile(r"\bmix\("), "lerp("),
     (re.compile(r"^( +)for \(int", re.MULTILINE), r"\1[loop] for (int"),
+    # textures and numbers of the material are arguments there
+    (
+        re.compile(
+            r"\b(neural(?:Number|Latent|Times|Lod|Prepare|Shade))\((?=(int|float\d?|NeuralPlace) )"
+        ),
+        r"\1(NeuralMaterial m, ",
+    ),
+    (
+        re.compile(r"\b(neural(?:Number|Latent|Times|Lod|Prepare|Shade))\((?!NeuralMaterial)"),
+        r"\1(m, ",
+    ),
+    (re.compile(r"\bneuralSize\(\)"), "neuralSize(m)"),
 )
 
 

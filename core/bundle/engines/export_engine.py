@@ -18,6 +18,7 @@ from verdigris.core.base.files import make_folders
 from verdigris.core.base.outputs import MANIFEST_FILE, write_file
 from verdigris.core.base.text import version
 from verdigris.core.bundle.engines.godot import godot_files
+from verdigris.core.bundle.engines.unity import unity_files
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.core.bundle.files.read import read_recorded, read_whole
 from verdigris.core.bundle.files.replace_folder import bundle_name
@@ -137,6 +138,7 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
 _REASONS = {"transmitted": "its surface lets light pass from below", "tiles": "it has UDIM tiles"}
 ENGINES = {
     "godot": Engine("Godot", godot_files, ("transmitted",)),
+    "unity": Engine("Unity", unity_files, ("transmitted",)),
     "react": Engine("@react-three/fiber", _browser_package("react")),
     "babylon": Engine("Babylon.js", _browser_package("babylon")),
 }

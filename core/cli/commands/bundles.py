@@ -55,11 +55,11 @@ def export(
     """Writes a bundle for phones, other devices, an engine, Maya or RTXNS.
 
     `astc` stores the latents as ASTC 4 x 4 blocks, for phones. `rgba8` stores them as plain bytes,
-    for devices with neither BC7 nor ASTC. `babylon`, `godot` and `react` write a folder to copy
-    into a project; docs/engines has a page for each. `maya` writes a folder with effects for the
-    plug-ins glslShader and dx11Shader; docs/MAYA.md describes them. `rtxns-bin` and `rtxns-json`
-    write only the layers of the decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes what an
-    engine computes around them.
+    for devices with neither BC7 nor ASTC. `babylon`, `godot`, `react`, `unity` and `unreal` write a
+    folder to copy into a project; docs/engines has a page for each. `maya` writes a folder with
+    effects for the plug-ins glslShader and dx11Shader; docs/MAYA.md describes them. `rtxns-bin` and
+    `rtxns-json` write only the layers of the decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes
+    what an engine computes around them.
     """
     require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)

@@ -69,3 +69,22 @@ def open_container(data):
 def largest_difference(found, wanted):
     """Relative to the response, or to .01 where it is darker."""
     return (np.abs(found - wanted) / np.maximum(wanted, 0.01)).max()
+
+
+def queries_of(columns, facts):
+    """Rows for a shader, [2, rows, 4, 4], first as they are, then on a mirrored mesh: uv, lod and a
+    texel's width; the directions, the second with the side; live values."""
+    queries = np.zeros((2, len(columns["lod"]), 4, 4), np.float32)
+    queries[..., 0, :2], queries[..., 0, 2] = columns["uv"], columns["lod"]
+    # the texture is wider than high, so the width in texels follows from x
+    queries[..., 0, 3] = 1 / max(facts["latents"]["width"], facts["latents"]["height"])
+    queries[..., 1, :3], queries[..., 2, :3] = columns["wi"], columns["wo"]
+    queries[..., 3, :] = columns["live"]
+    queries[0, :, 2, 3], queries[1, :, 2, 3] = 1, -1
+    return queries
+
+
+def texels_of(exported):
+    """The texels of all levels, from 0 to 1, each level layer after layer."""
+    levels = [level.ravel() for level in exported.latents.levels]
+    return (np.concatenate(levels) / 255).astype("<f4")

@@ -12,7 +12,15 @@ from verdigris.core.bundle.engines.export_engine import TEMPLATES
 from ...in_process import run_command
 from ..runtime.shader_files import require_tool, run
 from ..runtime.web_gpu import open_gpu, run_shader
-from .engine_bundles import SPECS, largest_difference, make_exported, open_container, rows_above
+from .engine_bundles import (
+    SPECS,
+    largest_difference,
+    make_exported,
+    open_container,
+    queries_of,
+    rows_above,
+    texels_of,
+)
 
 GODOT = TEMPLATES / "godot" / "addons" / "verdigris"
 
@@ -126,13 +134,7 @@ def test_fragment_and_light_give_the_reference_rows(written, tmp_path):
     columns, wanted = rows_above(exported)
     count = len(wanted)
     facts, arrays = open_container(files["brass.verdigris"].read_bytes())
-    queries = np.zeros((2, count, 4, 4), np.float32)
-    queries[..., 0, :2], queries[..., 0, 2] = columns["uv"], columns["lod"]
-    queries[..., 0, 3] = 1 / max(facts["latents"]["width"], facts["latents"]["height"])
-    # the texture is wider than high, so the width in texels follows from x
-    queries[..., 1, :3], queries[..., 2, :3] = columns["wi"], columns["wo"]
-    queries[..., 3, :] = columns["live"]
-    queries[0, :, 2, 3], queries[1, :, 2, 3] = 1, -1
+    queries = queries_of(columns, facts)
     code, uniforms = as_glsl(shader_of(files)[1])
     for name in ("scale", "offset"):
         for quad in (0, 1):
@@ -147,14 +149,13 @@ def test_fragment_and_light_give_the_reference_rows(written, tmp_path):
     source.write_text(text)
     run(require_tool("glslangValidator"), "-V", "--target-env", "vulkan1.1", source, "-o", output)
     gpu, _ = opened = open_gpu("wgpu")
-    texels = np.concatenate([level.ravel() for level in exported.latents.levels])
     numbers = np.frombuffer(arrays["numbers.bin"], "<f2").astype(np.float32)
     bound = [
         (np.uint32([2 * count, 0, 0, 0]), gpu.BufferUsage.UNIFORM),
         (queries, gpu.BufferUsage.STORAGE),
         None,
         (numbers, gpu.BufferUsage.STORAGE),
-        ((texels / 255).astype("<f4"), gpu.BufferUsage.STORAGE),
+        (texels_of(exported), gpu.BufferUsage.STORAGE),
     ]
     found = run_shader(opened, output.read_bytes(), "main", bound, 2 * count, numbers=16)
     found = found.reshape(2, count, 16)
