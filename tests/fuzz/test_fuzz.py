@@ -15,8 +15,8 @@ from .seeds import MAKERS
 from .targets import TARGETS
 
 RUN = Path(__file__).parent / "run.py"
-# For all targets together about 10 s of CPU time.
-INPUTS = 50
+# For all targets together about 5 s of CPU time.
+INPUTS = 25
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it cannot limit processes there")
@@ -95,7 +95,7 @@ def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
         broken,
         "broken",
         "--inputs",
-        "80",
+        "40",
         "--findings",
         tmp_path / "f",
     ]
@@ -108,7 +108,7 @@ def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
         "touches other files",
     ):
         assert f"broken: {kind}" in done.stdout, done.stdout + done.stderr
-    assert "80 inputs" in done.stdout
+    assert "40 inputs" in done.stdout
     inputs = [each.read_bytes() for each in (tmp_path / "f").glob("*/input/a.txt")]
     assert {sum(each) % 7 for each in inputs} >= {0, 1, 2, 3}
     if _enclosed(tmp_path):

@@ -483,7 +483,7 @@ def test_both_sides_stand_on_the_ground_that_render_draws(teacher, trainer):
     from verdigris.core.pictures.picture_files import srgb_from_linear
     from verdigris.core.pictures.tone import film
 
-    view = commands.SetView(size=128, lit_by="sky", rotate=120.0, ground=True, zoom=0.5)
+    view = commands.SetView(size=64, lit_by="sky", rotate=120.0, ground=True, zoom=0.5)
     renderer = Drawing(teacher, view, 16).renderer
     student = Student(trainer.parameters(), teacher.device)
     renderer.expect(has_neural=True)
@@ -492,12 +492,12 @@ def test_both_sides_stand_on_the_ground_that_render_draws(teacher, trainer):
     light = make_environment("sky").turned(120.0)
     lit = EnvironmentLighting.upload(teacher.device, light)
     camera = view.camera
-    behind = draw_behind(teacher.device, lit, "ground", "sphere", 128, samples=64, camera=camera)
+    behind = draw_behind(teacher.device, lit, "ground", "sphere", 64, samples=64, camera=camera)
     expected = 255 * srgb_from_linear(film(behind * np.float32(2.0**light.exposure)))
-    beside = renderer.reference.fine.covered.reshape(128, 128) == 0
+    beside = renderer.reference.fine.covered.reshape(64, 64) == 0
     np.testing.assert_array_equal(shown["reference"][beside], shown["neural"][beside])
     # the shadow has an edge, and the panel draws the ground at half the size
-    below = beside & (np.arange(128)[:, None] > 80)
+    below = beside & (np.arange(64)[:, None] > 40)
     apart = np.abs(shown["reference"] - expected)[below]
     assert np.median(apart) < 3 and np.ptp(expected[below]) > 60
     # without it, nothing is shaded

@@ -152,7 +152,7 @@ def judge_place(bsdf, bundle, uv, view, draws):
     return float(test.p_value), float(weight.mean()), float(energy)
 
 
-def sphere_mesh(columns=1024, rows=512):
+def sphere_mesh(columns=512, rows=256):
     """A sphere whose uv are those of `verdigris render`."""
     turn, height = np.meshgrid(np.linspace(-1, 1, columns + 1), np.linspace(0, 1, rows + 1))
     latitude = np.pi * (height - 0.5)
@@ -185,7 +185,7 @@ def sphere_mesh(columns=1024, rows=512):
     return mesh
 
 
-def compare_picture(path, bundle, size=96):
+def compare_picture(path, bundle, size=64):
     """The mean of Mitsuba's picture over that of `render`, and their correlation."""
     lighting = Lighting(environment=0.0, emission=0.0)
     student = Student(bundle.parameters(), open_device("software"))
