@@ -19,6 +19,7 @@ RECIPES: dict[str, tuple[Recipe, int]] = {
     "copper_tray": (recipes_metal.copper_tray, 2),
     "glazed_tile": (recipes_surface.glazed_tile, 1),
     "brushed_steel": (recipes_metal.brushed_steel, 1),
+    "worn_chrome": (recipes_metal.worn_chrome, 1),
     "car_paint": (recipes_metal.car_paint, 1),
     "two_tone_velvet": (recipes_surface.two_tone_velvet, 1),
     "painted_wood": (recipes_surface.painted_wood, 1),

@@ -110,6 +110,24 @@ def fingerprint(x: Image, y: Image, turn: float, radius: float, wander: Image) -
     return 0.9 * ridges * pt.smoothstep(1.0, 0.7, np.hypot(a, b) + 0.25 * wander)
 
 
+def worn_chrome(size: int) -> dict[str, Texture]:
+    u, v = pt.uv_grid(size)
+    broad = pt.fractal(size, 3, seed=110, octaves=5, gain=0.55)
+    fine = pt.fractal(size, 40, seed=111, octaves=3)
+    worn = pt.smoothstep(0.30, 0.46, broad + 0.12 * fine)
+    pits = pt.smoothstep(0.22, 0.12, pt.cells(size, 46, seed=112, jitter=1.0).nearest)
+    worn = np.maximum(worn, pits * pt.smoothstep(0.05, 0.3, broad))
+    wiped = pt.fractal(size, (2, 9), seed=113, octaves=4, gain=0.6)
+    film = 0.5 * pt.smoothstep(0.0, 0.8, pt.warp(wiped, 0.05 * broad, 0.02 * fine))
+    wander = pt.fractal(size, 10, seed=114, octaves=4)
+    contact = pt.smoothstep(-0.6, 0.2, pt.fractal(size, 30, seed=115, octaves=3))
+    touched = ((0.2, 0.3, 0.6), (0.3, 0.25, 0.4), (0.62, 0.71, -0.5), (0.74, 0.66, -0.3))
+    for x, y, turn in (*touched, (0.85, 0.2, 0.1)):
+        film = np.maximum(film, contact * fingerprint(u - x, v - y, turn, 0.06, wander))
+    marks = pt.scratches(size, 160, seed=116, length=(0.02, 0.25), bend=0.3)
+    return {"worn_chrome_masks.png": Texture(rgb(worn, film, marks))}
+
+
 def car_paint(size: int) -> dict[str, Texture]:
     flakes = pt.cells(size, size // 3, seed=80, jitter=1.0)
     angle = 2.0 * np.pi * flakes.random(81)
