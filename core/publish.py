@@ -164,8 +164,10 @@ def make_page(
     made: str,
     mesh: Mesh | None = None,
     mesh_name: str = "Mesh",
+    is_link: bool = False,
 ) -> bytes:
-    """The page's bytes. `made` is a line on who made it when."""
+    """The page's bytes. `made` is a line on who made it when. With `is_link` it shows the live link
+    of the server that it comes from, in place of materials."""
     data: dict[str, Any] = {
         "materials": [
             {
@@ -177,6 +179,7 @@ def make_page(
         ],
         "aims": {f"{band.table}.{band.name}": band.equal for band in BANDS},
         "made": made,
+        **({"link": True} if is_link else {}),
     }
     blocks = [
         _block(f"bundle-{index}", "application/zip", _base64(_pack_bundle(each.bundle)))

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from verdigris.core.base.errors import reason
+from verdigris.core.base.text import version
 from verdigris.core.link.protocol import (
     BAD_MESSAGE,
     NO_MATERIAL,
@@ -37,6 +38,7 @@ from verdigris.core.link.protocol import (
     encode_head,
     encode_snapshot,
 )
+from verdigris.core.publish import make_page
 
 PORT = 8748
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -46,6 +48,12 @@ _LARGEST_REQUEST = 4096
 # Seconds between pings, and until a client without an answer is dropped.
 _PING, _PATIENCE = 15.0, 30.0
 _CLOSING = 3.0
+_HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    # its address holds the token
+    "Referrer-Policy": "no-referrer",
+}
 
 
 @dataclass(eq=False)
@@ -80,6 +88,7 @@ class LinkServer:
         self._clients: set[_Client] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end: asyncio.Event | None = None
+        self._page = ""
         self._fault: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
 
@@ -102,6 +111,11 @@ class LinkServer:
         """The address for clients."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"ws://{host}:{self.port}/?token={quote(self.token)}"
+
+    @property
+    def page(self) -> str:
+        """The address of a page that shows the material in a browser."""
+        return self.address.replace("ws://", "http://")
 
     @property
     def clients(self) -> int:
@@ -196,6 +210,7 @@ class LinkServer:
             self._handle,
             self.host,
             self.port,
+            process_request=self._answer,
             compression=None,
             max_size=_LARGEST_REQUEST,
             max_queue=1,
@@ -213,6 +228,25 @@ class LinkServer:
             server.close()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(server.wait_closed(), _CLOSING)
+
+    def _answer(self, connection: Any, request: Any) -> Any:
+        """The page, for a browser that asks for no WebSocket; None for one that does."""
+        if "Upgrade" in request.headers:
+            return None
+        if urlsplit(request.path).path != "/":
+            return connection.respond(404, "there is only /\n")
+        if not self._is_token(Wanted.of(request.path).token):
+            return connection.respond(403, "the token is wrong: copy the whole address\n")
+        if not self._page:
+            self._page = make_page((), "Live link", f"verdigris {version()}", is_link=True).decode()
+        answer = connection.respond(200, self._page)
+        for name, value in _HEADERS.items():
+            answer.headers.pop(name, None)
+            answer.headers[name] = value
+        return answer
+
+    def _is_token(self, found: str) -> bool:
+        return hmac.compare_digest(found.encode(), self.token.encode())
 
     async def _handle(self, connection: Any) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -246,7 +280,7 @@ class LinkServer:
             return WRONG_ORIGIN, f"the page's origin {origin} is not known: allow it at the server"[
                 :120
             ]
-        if not hmac.compare_digest(wanted.token.encode(), self.token.encode()):
+        if not self._is_token(wanted.token):
             return WRONG_TOKEN, "the token is wrong: copy the whole address of the link"
         if wanted.version != str(VERSION):
             return WRONG_VERSION, f"the link has version {VERSION}: update the client"

@@ -23,7 +23,8 @@ def address(tmp_path):
     from verdigris.core.link.server import LinkServer
 
     bundles = [
-        make_bundle(tmp_path / f"{seed}.vdg", lively_parameters(SPEC, seed=seed)) for seed in (1, 2)
+        make_bundle(tmp_path / f"{seed}.vdg", lively_parameters(SPEC, seed=seed), name="copper")
+        for seed in (1, 2)
     ]
     training = SnapshotMaker("copper").make(lively_parameters(SPEC, seed=3), facts={"step": 7})
     shown = [training, *(snapshot_of_bundle(each.folder, "copper") for each in bundles)]
@@ -46,7 +47,7 @@ def address(tmp_path):
 def test_a_browser_shows_what_the_snapshots_hold(node, chromium, address):
     results = run_node(node, "link.test.mjs", VERDIGRIS_LINK=address, VERDIGRIS_CHROMIUM=chromium)
     assert wrong_in(results) == {}
-    assert len(results) == 8
+    assert len(results) == 9
     skipped = {why for why in results.values() if why}
     if skipped:
         pytest.skip("; ".join(sorted(skipped)))

@@ -38,9 +38,7 @@ export function describe(panel, material, entry, data) {
     element("h1", { textContent: material.name }),
     element("p", { className: "kind", textContent: kindOf(material) }),
     ...verdict(entry.verdict),
-    element("h2", { textContent: "Error" }),
-    errors(manifest.errors ?? {}, data.aims),
-    element("p", { className: "note", textContent: "Against the source material. At the aim, an eye sees no difference." }),
+    ...errors(manifest.errors ?? {}, data.aims),
     element("h2", { textContent: "Size in memory" }),
     ...sizes(material),
     element("h2", { textContent: "This device" }),
@@ -72,6 +70,8 @@ function errors(found, aims) {
     const [table, field] = measure.name.split(".");
     return { ...measure, value: found[table]?.[field], aim: aims[measure.name] };
   }).filter(({ value }) => typeof value === "number");
+  // a training has none
+  if (!rows.length) return [];
   const body = rows.map(({ title, value, shown, aim, isMore }) => {
     const isMet = isMore ? value >= aim : Math.abs(value) <= aim;
     return element("tr", {},
@@ -80,7 +80,11 @@ function errors(found, aims) {
       element("td", { className: "aim", textContent: isMet ? "✓ met" : `${isMore ? "≥" : "≤"} ${shown(aim).replace("+", "±")}` }));
   });
   const head = element("tr", {}, element("th", { scope: "col" }), element("th", { scope: "col", textContent: "measured" }), element("th", { scope: "col", textContent: "aim" }));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+  return [
+    element("h2", { textContent: "Error" }),
+    element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)),
+    element("p", { className: "note", textContent: "Against the source material. At the aim, an eye sees no difference." }),
+  ];
 }
 
 function sizes(material) {

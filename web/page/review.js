@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { VerdigrisError } from "verdigris/errors.js";
+import { connectLink } from "verdigris/link.js";
+import { liveNumbers } from "verdigris/live.js";
 import { loadMaterial } from "verdigris/material.js";
 import { openZip } from "verdigris/zip.js";
 import { check } from "verdigris/webgl2.js";
@@ -42,7 +44,33 @@ async function start() {
   const checked = new Map();
   let current = 0;
 
+  // the page of a server shows its link; any other one that of `#link=ADDRESS`
+  const address = data.link ? location.href : new URLSearchParams(location.hash.slice(1)).get("link");
+  const link = address && connectLink(address, {
+    onMaterial: (material) => review.material && follow(material),
+    onState: ({ live }) => live && review.material && viewer.change({ live: liveNumbers(review.material, live) }),
+    onEnd: (failure) => showFailure(failure, review.material?.name),
+  });
+  if (link) {
+    byId("status").textContent = "Waiting for the material…";
+    const { name } = await link.first;
+    data.materials = [{ name, references: [] }];
+    document.title = name;
+  }
+  const trained = () => {
+    const { final, step, steps } = link?.snapshot ?? {};
+    return !step || final ? "" : `Training: step ${step} of ${steps}`;
+  };
+
+  function follow(material) {
+    review.material = material;
+    checked.clear();
+    viewer.updateMaterial(material);
+    if (link.snapshot.final) describe(byId("facts"), material, data.materials[0], data);
+  }
+
   const load = (index) => {
+    if (link) return link.loaded;
     if (!loaded.has(index)) loaded.set(index, loadMaterial(bytesOf(`bundle-${index}`), { label: data.materials[index].name }));
     return loaded.get(index);
   };
@@ -86,13 +114,14 @@ async function start() {
         review.sinceNavigation = performance.now();
         resolve(review);
       }
-      byId("status").textContent = phase === "fine" && passes > 1 ? "" : "Refining…";
+      byId("status").textContent = trained() || (phase === "fine" && passes > 1 ? "" : "Refining…");
     };
   });
   viewer.onDone = async () => {
-    byId("status").textContent = "";
+    byId("status").textContent = trained();
     const index = current;
-    if (checked.has(index) || !review.material) return;
+    // a training has no reference
+    if (checked.has(index) || !review.material?.manifest.reference) return;
     checked.set(index, null);
     const canvas = document.createElement("canvas");
     try {

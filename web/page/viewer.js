@@ -67,6 +67,17 @@ export class Viewer {
     this.wake();
   }
 
+  /** Shows another state of the material, as a live link does: the programs stay if they fit. */
+  updateMaterial(loaded) {
+    if (!this.material?.update(loaded)) {
+      this.setMaterial(loaded);
+      return;
+    }
+    this.loaded = loaded;
+    this.restart();
+    this.wake();
+  }
+
   /** A mesh to draw as a shape: positions within the unit sphere, normals, uvs, 8 floats a vertex. */
   setMesh(floats) {
     const { gl } = this;

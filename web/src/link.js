@@ -29,9 +29,12 @@ export function connectLink(address, options = {}) {
   return new Link(address, options);
 }
 
-/** Lets a material of three.js follow a link: its `update` gets each state, its `live` the values that the server tells. */
+/**
+ * Lets a material of three.js follow a link: its `update` gets each state, its `live` the values that the server tells.
+ * `address` may be a link that is open.
+ */
 export function followLink(material, address, options) {
-  material.link?.close();
+  if (material.link !== address) material.link?.close();
   const show = ({ live = {} }) => {
     const known = material.loaded.live.filter(({ name }) => Number.isFinite(live[name]));
     material.live = Object.fromEntries(
@@ -41,7 +44,7 @@ export function followLink(material, address, options) {
       }),
     );
   };
-  material.link = connectLink(address, {
+  const followed = {
     ...options,
     onMaterial(loaded, snapshot) {
       const fits = material.update(loaded);
@@ -52,7 +55,10 @@ export function followLink(material, address, options) {
       show(state);
       options.onState?.(state);
     },
-  });
+  };
+  const isOpen = address instanceof Link;
+  material.link = isOpen ? Object.assign(address, followed) : connectLink(address, followed);
+  if (isOpen && address.loaded && address.loaded !== material.loaded) followed.onMaterial(address.loaded, address.snapshot);
   return material.link;
 }
 
@@ -60,6 +66,7 @@ class Link {
   constructor(address, { material, onMaterial = () => {}, onState = () => {}, onEnd = () => {}, retry = true, WebSocket = globalThis.WebSocket } = {}) {
     const place = new URL(address);
     place.protocol = place.protocol.replace("http", "ws");
+    place.hash = "";
     place.searchParams.set("version", VERSION);
     if (material !== undefined) place.searchParams.set("material", material);
     Object.assign(this, { address: place.href, onMaterial, onState, onEnd, retry, WebSocket });

@@ -133,7 +133,8 @@ export class NeuralMaterial extends ShaderMaterial {
   }
 
   /**
-   * Shows the material of a live link from now on: `material.connect(address)`. Takes the options of connectLink.
+   * Shows the material of a live link from now on: `material.connect(address)`. Takes the options of connectLink, and a
+   * link of it in place of an address.
    * @returns the link, with `close()`
    */
   connect(address, options = {}) {

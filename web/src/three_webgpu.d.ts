@@ -32,7 +32,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
   /** Shows another state of the material. Returns whether the shader stays. */
   update(loaded: Material): boolean;
   /** Shows the material of a live link from now on. */
-  connect(address: string, options?: LinkOptions): Link;
+  connect(address: string | Link, options?: LinkOptions): Link;
   readonly link?: Link;
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
 }

@@ -137,7 +137,7 @@ for (const kind of ["WebGL", "WebGPU"]) {
       const before = programs();
       const seen = new Map();
       const waiting = [];
-      const link = material.connect("${address}", {
+      const link = material.connect(isWebGpu ? verdigris.connectLink("${address}") : "${address}", {
         onMaterial: (_, { number }, fits) => waiting.splice(0).forEach((each) => each([number % 3, fits])),
       });
       while (seen.size < 3) {
@@ -159,6 +159,27 @@ for (const kind of ["WebGL", "WebGPU"]) {
     assert.ok(found.isClosed);
   });
 }
+
+test("the server's page shows the link", ALL, async () => {
+  const shown = await browser.open(address.replace("ws:", "http:"), { width: 400, height: 300 });
+  const found = await shown.evaluate(`(async () => {
+    for (let tries = 0; !window.verdigrisReview && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 50));
+    const review = await window.verdigrisReview.ready;
+    const first = review.viewer.material;
+    const seen = new Set();
+    for (let tries = 0; seen.size < 3 && tries < 200; tries++) {
+      seen.add(review.viewer.loaded.manifest.weights.sha256);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return { name: document.querySelector("h1").textContent, states: seen.size, stays: review.viewer.material === first };
+  })()`);
+  assert.deepEqual(found, { name: "copper", states: 3, stays: true });
+  const own = shown.problems.filter((each) => !/favicon/.test(each));
+  assert.deepEqual(own, []);
+  for (const wrong of [address.replace(/token=.*/, "token=guess"), address.replace("/?", "/x?")]) {
+    assert.equal((await fetch(wrong.replace("ws:", "http:"))).status, wrong.includes("/x") ? 404 : 403);
+  }
+});
 
 test("a wrong token, a wrong version and garbage have a clear end", ALL, async () => {
   const found = await page.evaluate(`(async () => {

@@ -39,7 +39,8 @@ def link(
     names = _names_of(bundles)
     with open_link(at, origin) as server:
         shown = {path: _publish(server, path, name) for path, name in names.items()}
-        print(f"{counted(len(bundles), 'bundle')}: {server.address}", flush=True)
+        print(f"{counted(len(bundles), 'bundle')}: {server.address}")
+        print(f"page: {server.page}", flush=True)
         until = time.monotonic() + (float("inf") if for_seconds is None else for_seconds)
         try:
             while time.monotonic() < until:

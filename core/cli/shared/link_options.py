@@ -53,7 +53,7 @@ def open_link(at: str | None, origins: list[str] | None = None) -> LinkServer:
 
 def show_address(server: LinkServer) -> None:
     """Prints where clients connect, beside the output of the command."""
-    print(f"link: {server.address}", file=sys.stderr, flush=True)
+    print(f"link: {server.address}\npage: {server.page}", file=sys.stderr, flush=True)
 
 
 @contextmanager
