@@ -113,7 +113,8 @@ class LinkClient:
             return self._complete(message.head.values, message.files)
 
     def _complete(self, head: Mapping[str, Any], new: Mapping[str, bytes]) -> Received:
-        manifest, files = head["manifest"], {}
+        manifest = parse_json(new.get(MANIFEST_FILE, b""), MANIFEST_FILE).values
+        files = {}
         for record in records_of(manifest):
             name = record["file"]
             data = new.get(name, self._files.get(name, b""))

@@ -15,12 +15,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import Fields, parse_json
+from verdigris.core.base.outputs import MANIFEST_FILE
 
 VERSION = 1
 SNAPSHOT, STATE = "snapshot", "state"
 MAGIC = b"VDLK"
 ALIGNMENT = 16
-LARGEST_HEAD = 4 << 20
+LARGEST_HEAD = 1 << 20
 LARGEST_MESSAGE = 512 << 20
 MOST_FILES = 16
 # A file is sent in pieces of so many bytes: what a slow client keeps in memory.
@@ -93,26 +94,25 @@ def records_of(manifest: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def encode_snapshot(snapshot: Snapshot, number: int, known: Mapping[str, str]) -> Iterator[bytes]:
     """The pieces of a message for a client that knows files with these digests."""
     digests = snapshot.digests
-    new = [name for name in snapshot.files if known.get(name) != digests[name]]
+    new = {MANIFEST_FILE: json.dumps(snapshot.manifest, separators=(",", ":")).encode()}
+    new |= {name: data for name, data in snapshot.files.items() if known.get(name) != digests[name]}
     facts = {
         "number": number,
         "material": snapshot.material,
         "final": snapshot.is_final,
         **snapshot.facts,
-        "manifest": snapshot.manifest,
     }
     # places count from the first file, so that they do not depend on the length of the head
     listed, at = [], 0
-    for name in new:
-        listed.append({"file": name, "offset": at, "bytes": len(snapshot.files[name])})
-        at += len(snapshot.files[name]) + _padding(len(snapshot.files[name]))
+    for name, data in new.items():
+        listed.append({"file": name, "offset": at, "bytes": len(data)})
+        at += len(data) + _padding(len(data))
     yield encode_head(SNAPSHOT, {**facts, "files": listed})
-    for name in new:
-        data = memoryview(snapshot.files[name])
-        for begin in range(0, len(data), PIECE):
-            yield bytes(data[begin : begin + PIECE])
-        if _padding(len(data)):
-            yield bytes(_padding(len(data)))
+    for whole in new.values():
+        for begin in range(0, len(whole), PIECE):
+            yield whole[begin : begin + PIECE]
+        if _padding(len(whole)):
+            yield bytes(_padding(len(whole)))
 
 
 def encode_head(kind: str, facts: Mapping[str, Any]) -> bytes:
@@ -144,7 +144,7 @@ def decode(data: bytes) -> Message:
         head.refuse("link", f"this reads version {VERSION}: use the same Verdigris on both sides")
     first = _START.size + length + _padding(_START.size + length)
     files = {}
-    for entry in head.tables("files", MOST_FILES) if head.values.get("files") else ():
+    for entry in head.tables("files", MOST_FILES) if "files" in head else ():
         name = entry.file_name("file")
         offset = first + entry.whole("offset", 0, LARGEST_MESSAGE)
         size = entry.whole("bytes", 0, LARGEST_MESSAGE)

@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
 
 # Tables of the manifest that clients get.
-_FIELDS = ("format", "version", "name", "live", "tiles", "network", "sampler", "weights", "latents")
-_MAPS = ("emission", "opacity")
-_FINAL_FIELDS = (*_FIELDS, *_MAPS, "proxies", "transmission", "bounds", "reference", "errors")
+_FIELDS = (
+    *("format", "version", "name", "live", "tiles", "network", "sampler", "weights", "latents"),
+    *("emission", "opacity", "bounds"),
+)
+_FINAL_FIELDS = (*_FIELDS, "proxies", "transmission", "reference", "errors")
 _NOTHING = FileRecord("reference.json", 1, "0" * 64)
 # GGX alpha of a neutral sampler's lobes, before the stretch of frames.
 _WIDTH = 0.15
@@ -139,7 +141,7 @@ class SnapshotMaker:
             opacity=maps.get(OPACITY_FILE),
         )
         document = parse_json(manifest.encode(), MANIFEST_FILE).values
-        chosen = {name: document[name] for name in (*_FIELDS, *_MAPS) if name in document}
+        chosen = {name: document[name] for name in _FIELDS if name in document}
         if own.transmitted:
             below = records[TRANSMITTED_FILE].as_json()
             chosen["transmission"] = {"index": own.transmitted.index, "weights": below}

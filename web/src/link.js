@@ -7,7 +7,7 @@ import { loadMaterial } from "./material.js";
 /** Version of the protocol: docs/LINK.md of Verdigris. */
 const VERSION = 1;
 const MAGIC = 0x4b4c4456; // VDLK
-const LARGEST_HEAD = 4 << 20;
+const LARGEST_HEAD = 1 << 20;
 /** Milliseconds until a lost link is opened again: at first, and at most. */
 const [FIRST_WAIT, LONGEST_WAIT] = [500, 5000];
 
@@ -115,15 +115,11 @@ class Link {
       return;
     }
     if (head.kind !== "snapshot") return;
-    const { manifest, files: listed, ...snapshot } = head;
-    const all = new Map([["manifest.json", new TextEncoder().encode(JSON.stringify(manifest))]]);
-    for (const name of recordedFiles(manifest)) {
-      const bytes = files.get(name) ?? this.files.get(name);
-      if (bytes) all.set(name, bytes);
-    }
-    this.files = all;
+    const { files: listed, ...snapshot } = head;
+    // a file that has not changed is the one that came before
+    this.files = new Map([...this.files, ...files]);
     // loading takes a moment, and only the newest counts
-    this.waiting = { all, snapshot };
+    this.waiting = { all: this.files, snapshot };
     this.loading ??= this.loadAll().catch((failure) => this.end(failure)).finally(() => {
       this.loading = null;
     });
@@ -174,11 +170,4 @@ export function readMessage(data) {
     files.set(file, new Uint8Array(data, first + offset, bytes));
   }
   return { head, files };
-}
-
-function recordedFiles(manifest) {
-  return Object.values(manifest).flatMap((each) => {
-    if (!each || typeof each !== "object" || Array.isArray(each)) return [];
-    return typeof each.file === "string" && each.sha256 ? [each.file] : recordedFiles(each);
-  });
 }

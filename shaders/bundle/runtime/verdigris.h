@@ -115,7 +115,7 @@ typedef struct {
     size_t constants_bytes;
     VdTexture latents, emission, opacity, proxies;
     VdRecord record;
-    char reference[132]; /* file name, for vd_check */
+    char reference[132]; /* file name, for vd_check; "" while a material trains */
 } VdBundle;
 
 /* NeuralQuery of the shaders' check: 48 bytes. */
@@ -379,6 +379,7 @@ static uint32_t vd__value(Vd__Json *json, const char *begin, int depth) {
         }
     } else if (json->end - json->at >= 4 && (!memcmp(json->at, "true", 4) || !memcmp(json->at, "null", 4))) {
         value->kind = *json->at == 't' ? VD__BOOL : VD__NULL;
+        value->number = *json->at == 't';
         json->at += 4;
     } else if (json->end - json->at >= 5 && !memcmp(json->at, "false", 5)) {
         value->kind = VD__BOOL;
@@ -1021,7 +1022,10 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         memcmp(vd__of(&version)->text, "4.", 2))
         return vd__wrong(&version, "this reads 4.x: use the verdigris.h of that version");
     if (!vd__copy_text(&name, bundle->name, sizeof bundle->name) || !vd__network(bundle, &root) ||
-        !vd__live(bundle, &root) || !vd__bounds(bundle, &root) || !vd__file_name(&reference, bundle->reference))
+        !vd__live(bundle, &root) || !vd__bounds(bundle, &root))
+        return 0;
+    /* a training that a live link shows has none */
+    if (reference.at && !vd__file_name(&reference, bundle->reference))
         return 0;
     if (advised.at && !vd__copy_text(&advised, bundle->advised, sizeof bundle->advised))
         return 0;

@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -403,3 +404,30 @@ def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
     means = drawn.reshape(128, 2, 128, 2, 3).mean((1, 3))
     # four pixels for one, and mip levels
     assert np.median(np.abs(means - wanted)) < 0.02 and wanted.std() > 0.05
+    follow_a_link([program, shader], environment, bundle, made_up(spec, 16, 8, 5), wetness)
+
+
+def follow_a_link(words, environment, bundle, trained, wetness):
+    """A live link shows a training with a texture of another size and format, and then the bundle:
+    one pipeline draws both. The last picture is that of the bundle itself."""
+    pytest.importorskip("websockets", reason="websockets is missing: pip install verdigris[link]")
+    from verdigris.core.link.server import LinkServer
+    from verdigris.core.link.snapshot import SnapshotMaker, snapshot_of_bundle
+
+    program, shader = words
+    facts = {"step": 3, "steps": 9}
+    picture = bundle.parent / "linked.ppm"
+    with LinkServer(port=0) as server:
+        training = SnapshotMaker("tray", (wetness,)).make(trained.parameters, facts=facts)
+        server.publish(training)
+        command = [program, server.address, shader, picture]
+        done = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        while not picture.exists() or picture.stat().st_size < 3 * 256 * 256:
+            assert done.poll() is None
+            time.sleep(0.05)
+        before = picture.read_bytes()
+        server.publish(snapshot_of_bundle(bundle, "tray"))
+        assert done.communicate(timeout=60)[0] == "1: step 3 of 9\n2: step 0 of 0\n"
+    assert done.returncode == 0
+    wanted = (bundle.parent / "vulkan.ppm").read_bytes()
+    assert picture.read_bytes() == wanted != before
