@@ -81,6 +81,7 @@ def make_container(bundle: Bundle) -> tuple[bytes, PackedNumbers, str]:
         "scale": _eight(latents.scale),
         "offset": _eight(latents.offset),
         "live": _live_inputs(bundle),
+        "tiling": _tiling(bundle),
     }
 
     def add(name: str, kind: str, size: tuple[int, int], levels: Sequence[NDArray[Any]]) -> None:
@@ -119,6 +120,19 @@ def make_container(bundle: Bundle) -> tuple[bytes, PackedNumbers, str]:
         for name, data in {"material.json": text.encode(), **files}.items():
             archive.writestr(zipfile.ZipInfo(name, _TIME), data, zipfile.ZIP_DEFLATED)
     return stream.getvalue(), numbers, shader
+
+
+def _tiling(bundle: Bundle) -> list[float]:
+    """Factors and offsets of uv: those of UDIM tiles, if there are any."""
+    tiles = bundle.manifest.tiles
+    if tiles is None:
+        return [1.0, 1.0, 0.0, 0.0]
+    return [
+        1 / tiles.side,
+        1 / tiles.side,
+        -tiles.first[0] / tiles.side,
+        -tiles.first[1] / tiles.side,
+    ]
 
 
 def _live_inputs(bundle: Bundle) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from verdigris.core.base.outputs import MANIFEST_FILE, write_file
 from verdigris.core.base.text import version
 from verdigris.core.bundle.engines.godot import godot_files
 from verdigris.core.bundle.engines.unity import unity_files
+from verdigris.core.bundle.engines.unreal import unreal_files
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.core.bundle.files.read import read_recorded, read_whole
 from verdigris.core.bundle.files.replace_folder import bundle_name
@@ -57,6 +58,7 @@ def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
         "NAME": name,
         "LABEL": bundle.manifest.name,
         "VERSION": version(),
+        "FRAME": (TEMPLATES / "frame.hlsl").read_text("utf-8"),
         "BUNDLE": bundle_name(bundle.folder) + SUFFIX,
     }
     files = {
@@ -136,9 +138,12 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
 
 
 _REASONS = {"transmitted": "its surface lets light pass from below", "tiles": "it has UDIM tiles"}
+# light from below needs a second decoder
+_OPAQUE = ("transmitted",)
 ENGINES = {
-    "godot": Engine("Godot", godot_files, ("transmitted",)),
-    "unity": Engine("Unity", unity_files, ("transmitted",)),
-    "react": Engine("@react-three/fiber", _browser_package("react")),
-    "babylon": Engine("Babylon.js", _browser_package("babylon")),
+    "godot": Engine("Godot", godot_files, _OPAQUE),
+    "unity": Engine("Unity", unity_files, _OPAQUE),
+    "unreal": Engine("Unreal Engine", unreal_files, (*_OPAQUE, "tiles")),
+    "react": Engine("@react-three/fiber", _browser_package("react"), _OPAQUE),
+    "babylon": Engine("Babylon.js", _browser_package("babylon"), _OPAQUE),
 }

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from verdigris.core.network.spec import NetworkSpec
 
 from ..bundles import made_up, make_bundle, random_curves
 
+HERE = Path(__file__).parent
 SPECS = {
     "live": NetworkSpec(6, 1, "silu", frame_count=2, lobes=2, live_inputs=2),
     "small": NetworkSpec(

@@ -80,7 +80,7 @@ def test_the_package_names_what_it_has(written):
     importer = files[f"{PACKAGE}/Editor/VerdigrisImporter.cs"].read_text()
     used = re.findall(r'"(_Neural\w+)"( \+ quad)?', importer)
     named = {f"{name}{quad}" for name, more in used for quad in (("0", "1") if more else ("",))}
-    assert named | {"_NeuralLive", "_NeuralTiling", "_Cull"} == properties
+    assert named | {"_Cull"} == properties
     # the batcher of URP needs every number in the one buffer
     buffer = shader[shader.index("CBUFFER_START") : shader.index("CBUFFER_END")]
     numbers = set(re.findall(r"(_\w+) \(\"[^\"]*\", (?:Vector|Float)\)", shader))

@@ -69,14 +69,18 @@ func _import(
 	if failure != OK:
 		push_error("%s: is no zip (%s): export it again" % [source_file, error_string(failure)])
 		return failure
-	var facts: Variant = JSON.parse_string(archive.read_file("material.json").get_string_from_utf8())
+	var facts: Variant = JSON.parse_string(
+		archive.read_file("material.json").get_string_from_utf8()
+	)
 	if typeof(facts) != TYPE_DICTIONARY or facts.get("format") != "verdigris.engine":
 		push_error("%s: has no material.json of Verdigris: export it again" % source_file)
 		return ERR_FILE_CORRUPT
 	if int(facts["version"]) != VERSION:
 		push_error(
-			"%s: has version %s, and this add-on reads %d: export it again, with its add-on"
-			% [source_file, facts["version"], VERSION]
+			(
+				"%s: has version %s, and this add-on reads %d: export it again, with its add-on"
+				% [source_file, facts["version"], VERSION]
+			)
 		)
 		return ERR_FILE_UNRECOGNIZED
 	var shader_path: String = SHADERS + facts["shader"] + ".gdshader"
@@ -98,7 +102,8 @@ func _import(
 	for texture: String in ["numbers", "base", "normal", "emission", "opacity"]:
 		if facts.has(texture):
 			material.set_shader_parameter(
-				"neural_" + texture, ImageTexture.create_from_image(_image(archive, facts[texture], 0))
+				"neural_" + texture,
+				ImageTexture.create_from_image(_image(archive, facts[texture], 0))
 			)
 	archive.close()
 	for vector: String in ["scale", "offset"]:
@@ -107,7 +112,10 @@ func _import(
 			material.set_shader_parameter(
 				"neural_%s%d" % [vector, quad],
 				Vector4(
-					numbers[4 * quad], numbers[4 * quad + 1], numbers[4 * quad + 2], numbers[4 * quad + 3]
+					numbers[4 * quad],
+					numbers[4 * quad + 1],
+					numbers[4 * quad + 2],
+					numbers[4 * quad + 3]
 				)
 			)
 	var live := Vector3.ZERO
@@ -118,7 +126,10 @@ func _import(
 		material.live_low.append(input["low"])
 		material.live_high.append(input["high"])
 	material.set_shader_parameter("neural_live", live)
-	material.set_shader_parameter("neural_tiling", Vector4(1.0, 1.0, 0.0, 0.0))
+	var tiling: Array = facts["tiling"]
+	material.set_shader_parameter(
+		"neural_tiling", Vector4(tiling[0], tiling[1], tiling[2], tiling[3])
+	)
 	return ResourceSaver.save(material, "%s.%s" % [save_path, _get_save_extension()])
 
 

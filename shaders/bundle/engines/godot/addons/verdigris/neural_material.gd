@@ -31,6 +31,4 @@ func get_live(input: String) -> float:
 
 ## Repeats the material along u and v.
 func tile(repetitions: Vector2, offset := Vector2.ZERO) -> void:
-	set_shader_parameter(
-		"neural_tiling", Vector4(repetitions.x, repetitions.y, offset.x, offset.y)
-	)
+	set_shader_parameter("neural_tiling", Vector4(repetitions.x, repetitions.y, offset.x, offset.y))

@@ -38,6 +38,7 @@ namespace Verdigris.Editor
             public string shader = "";
             public float[] scale = Array.Empty<float>();
             public float[] offset = Array.Empty<float>();
+            public float[] tiling = Array.Empty<float>();
             public LiveInput[] live = Array.Empty<LiveInput>();
             public Entry latents = new Entry();
             public Entry numbers = new Entry();
@@ -86,6 +87,7 @@ namespace Verdigris.Editor
                     material.SetVector("_NeuralScale" + quad, Quad(facts.scale, quad));
                     material.SetVector("_NeuralOffset" + quad, Quad(facts.offset, quad));
                 }
+                material.SetVector("_NeuralTiling", Quad(facts.tiling, 0));
                 Vector4 live = Vector4.zero;
                 for (int index = 0; index < facts.live.Length; index++)
                 {

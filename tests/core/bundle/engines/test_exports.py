@@ -1,0 +1,62 @@
+"""What every export to an engine refuses, and what the files of all have in common."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.engines.container import make_container
+from verdigris.core.bundle.engines.export_engine import ENGINES, TEMPLATES, export_engine, templates
+from verdigris.core.bundle.files.ktx2 import RGBA16F
+from verdigris.core.material.domain import Tiles
+
+from ..bundles import lively_parameters, make_bundle
+from .engine_bundles import SPECS, make_exported, open_container
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    return make_exported(tmp_path_factory.mktemp("any"), SPECS["small"])[0]
+
+
+@pytest.mark.parametrize("target", list(ENGINES))
+def test_what_an_engine_does_not_show_is_refused_before_a_file_is_written(target, bundle, tmp_path):
+    through = replace(bundle, manifest=replace(bundle.manifest, transmitted=object()))
+    with pytest.raises(
+        BundleError, match=r"its surface lets light pass from below, which .* cannot"
+    ):
+        export_engine(through, target, tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_bundles_without_what_engines_need_are_refused_with_the_remedy(bundle, tmp_path):
+    plain = make_bundle(tmp_path / "plain.vdg", lively_parameters())
+    for target in ("godot", "unity", "unreal"):
+        with pytest.raises(BundleError, match=r"has no proxies, .*: bake it again"):
+            export_engine(plain, target, tmp_path / "a")
+    halves = make_bundle(tmp_path / "halves.vdg", lively_parameters(), RGBA16F)
+    with pytest.raises(BundleError, match="latent_format=bc7 or rgba8"):
+        export_engine(halves, "unreal", tmp_path / "a")
+    tiles = Tiles(first=(1, 0), side=2)
+    tiled = replace(bundle, manifest=replace(bundle.manifest, tiles=tiles))
+    with pytest.raises(BundleError, match="has UDIM tiles, which Unreal Engine cannot show"):
+        export_engine(tiled, "unreal", tmp_path / "a")
+    facts, _ = open_container(make_container(tiled)[0])
+    # tile 1002 is the left half: u = 1.5 is its middle
+    assert [1.5 * facts["tiling"][0] + facts["tiling"][2], *facts["tiling"][1::2]] == [0.25, 0.5, 0]
+
+
+def test_containers_of_equal_bundles_are_equal(bundle):
+    assert make_container(bundle)[0] == make_container(bundle)[0]
+
+
+@pytest.mark.parametrize("target", list(ENGINES))
+def test_no_word_of_a_template_is_left(target, bundle, tmp_path):
+    written = export_engine(bundle, target, tmp_path / "a")
+    assert len(written) > len(templates(target)) and all(path.is_file() for path in written)
+    for path in written:
+        if path.suffix not in (".png", ".verdigris", ".ktx2", ".bin"):
+            assert not re.search(r"@[A-Z][A-Z0-9_]+@", path.read_text()), path
+        assert "@" not in path.name
+    assert (TEMPLATES / target).is_dir()
