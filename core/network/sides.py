@@ -47,3 +47,18 @@ def passed(mirrored_wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     inner2 = 1 - ratio * ratio * (1 - seen * seen)
     inner = np.sqrt(np.maximum(inner2, 0))
     return np.asarray(np.where(inner2 > 0, (ratio * seen - inner) * half - ratio * wo, -wo))
+
+
+def density_of_passed(
+    wi: FloatArray, mirrored_wi: FloatArray, wo: FloatArray, index: float
+) -> FloatArray:
+    """The density of directions of light below, by that of their mirrored directions (Walter and
+    others 2007, equations 14 and 17)."""
+    if index == THIN:
+        return np.ones_like(wi[0])
+    total = mirrored_wi + wo
+    half = total / np.maximum(np.sqrt((total * total).sum(0)), LENGTH_EPSILON)
+    seen, lit = (wo * half).sum(0), (wi * half).sum(0)
+    path = seen + index * lit
+    by_half = index**2 * np.abs(lit) / np.maximum(path * path, LENGTH_EPSILON)
+    return np.asarray(4 * seen * by_half)

@@ -68,7 +68,7 @@ def make_contents(
         emission_format=maps.emission_format,
         opacity=maps.opacity,
         proxies=proxies.proxies,
-        runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
+        runtime=runtime_files(exported.parameters.spec, arithmetic.advised, transmits=below > 0),
     )
 
 

@@ -22,6 +22,7 @@ from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
+    from numpy.typing import NDArray
 
     from verdigris.core.network.parameters import Parameters
 
@@ -44,10 +45,17 @@ class BundleMaterial(DeviceMaterial):
         maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
         self.tiles = None if isinstance(bundle, StoredMaterial) else bundle.manifest.tiles
         stored = bundle if isinstance(bundle, StoredMaterial) else read_stored(bundle)
+        below = bundle.transmitted if isinstance(bundle, Bundle) and not from_registers else None
+        if below is not None and bundle.manifest.transmitted:
+            self.index_below = bundle.manifest.transmitted.index
         chosen = replace(
-            choice or RuntimeChoice(), from_registers=from_registers, has_maps=bool(maps)
+            choice or RuntimeChoice(),
+            from_registers=from_registers,
+            has_maps=bool(maps),
+            transmits=below is not None,
         )
-        self._materials = DeviceMaterials([stored], self.device, chosen)
+        sides = [stored] if below is None else [stored, read_stored(below)]
+        self._materials = DeviceMaterials(sides, self.device, chosen)
         self._maps = maps
         self.is_dark_and_opaque = not maps
         self.live = stored.live
@@ -76,20 +84,15 @@ class BundleMaterial(DeviceMaterial):
 
     def bindings(self) -> dict[str, Any]:
         materials = self._materials
-        record = materials.records[0]
-        names = ("width", "height", "levels", "texture", "weights")
-        values: dict[str, Any] = {name: record[name].item() for name in names}
-        values |= {f"matrix{layer}": int(at) for layer, at in enumerate(record["matrices"])}
-        bits = record["live"].view("<u4").tolist()
-        values |= {f"reserved{number}": value for number, value in enumerate(bits)}
-        for name in ("scale", "offset"):
-            values[name] = record[name].reshape(-1, 4).tolist()
+        above, *below = map(_uniform, materials.records)
+        sides = {"below": below[0], "index": self.index_below} if below else {}
         bound: dict[str, Any] = {
             "gBundle": {
-                "record": values,
+                "record": above,
                 "lod": self.lod,
                 "random": self.random,
                 "live": self.live_uniform,
+                **sides,
             },
             "gBundleWeights": materials.weights,
         }
@@ -105,6 +108,18 @@ class BundleMaterial(DeviceMaterial):
     def _fetches_by_sampler(self) -> bool:
         choice = self._materials.choice
         return choice.filter == "sampler" and not choice.from_registers
+
+
+def _uniform(record: NDArray[Any]) -> dict[str, Any]:
+    """A record as the struct NeuralRecord."""
+    names = ("width", "height", "levels", "texture", "weights")
+    values: dict[str, Any] = {name: record[name].item() for name in names}
+    values |= {f"matrix{layer}": int(at) for layer, at in enumerate(record["matrices"])}
+    bits = record["live"].view("<u4").tolist()
+    values |= {f"reserved{number}": value for number, value in enumerate(bits)}
+    for name in ("scale", "offset"):
+        values[name] = record[name].reshape(-1, 4).tolist()
+    return values
 
 
 def _maps(bundle: Bundle, device: Device) -> dict[str, slangpy.Texture]:

@@ -79,6 +79,8 @@ class RuntimeChoice:
     """Sample emission and opacity maps."""
     is_together: bool = False
     """Evaluate the points of a group of threads together, with cooperative matrices."""
+    transmits: bool = False
+    """Evaluate light from below with the second of two decoders."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
@@ -103,6 +105,8 @@ class RuntimeChoice:
             "NEURAL_FILTER": FILTERS[self.filter],
             "NEURAL_TEXTURES": textures,
             "NEURAL_LIVE": has_live,
+            # other shaders are those of before
+            **({"NEURAL_SIDES": True} if self.transmits else {}),
         }
         return {name: str(int(value)) for name, value in values.items()}
 

@@ -44,6 +44,8 @@ RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
 # Programs in C on the header, with a shader.
 EXAMPLES = SHADER_FOLDER / "bundle" / "examples"
 ENTRY_FILE = "evaluate_queries.slang"
+# The module of surfaces that transmit, which only their bundles have.
+SIDES_FILE = "neural_sides.slang"
 # Reads bundles in C.
 HEADER = "verdigris.h"
 ENTRY_POINT = "evaluateQueries"
@@ -212,12 +214,14 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
 
 @profiled("write shaders")
 def runtime_files(
-    spec: NetworkSpec, advised: str | None = None, decoders: int = 1
+    spec: NetworkSpec, advised: str | None = None, decoders: int = 1, transmits: bool = False
 ) -> dict[str, bytes]:
     """Every file of runtime/ for this advice. Compiled files are cached by architecture."""
     sources = slang_files(spec)
     others = RUNTIME_SHADERS / HEADER, *sorted(filter(Path.is_file, EXAMPLES.iterdir()))
     result = sources | {path.name: path.read_bytes() for path in others}
+    if not transmits:
+        del result[SIDES_FILE]
     for name, target in targets_of(spec, advised, decoders).items():
         key = _key(sources, name, target)
         result[name] = result_ahead(key) or _make(sources, name, target, key)

@@ -1,0 +1,146 @@
+"""A bundle that transmits: written, decoded from docs/FORMAT.md alone, and by the runtime shader on
+a device, each against numpy."""
+
+import json
+
+import numpy as np
+import pytest
+
+from verdigris.core.base.kernels import Source
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.network.light.both_sides import SphereSampler
+from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
+from verdigris.core.network.parameters import TransmittedSide
+from verdigris.core.network.sides import passed
+
+from ...network.test_sides import directions
+from ..bundles import lively_parameters, make_bundle
+from ..files.independent_sides import Sides
+
+COUNT = 200
+SHADER = Source(
+    "test_sides",
+    """
+import bundle.runtime.bundle_material;
+import bundle.runtime.neural_material;
+import bundle.runtime.neural_sides;
+
+struct Query { float2 uv; float2 random; float3 wi; float3 wo; }
+
+StructuredBuffer<Query> queries;
+RWStructuredBuffer<float4> answers;
+uniform uint count;
+
+[shader("compute")] [numthreads(64, 1, 1)]
+void look(uint3 thread: SV_DispatchThreadID)
+{
+    if (thread.x >= count)
+        return;
+    const Query query = queries[thread.x];
+    const NeuralSides sides = bundleSides();
+    const NeuralSidesSurface surface = prepare(sides, query.uv, 0.0, query.wo, 0.4);
+    answers[3 * thread.x] = float4(surface.shade(sides, query.wi), surface.pdf(query.wi));
+    const NeuralSample drawn = surface.sampleResponse(sides, query.random);
+    answers[3 * thread.x + 1] = float4(drawn.wi, drawn.pdf);
+    answers[3 * thread.x + 2] = float4(drawn.weight, 0.0);
+}
+""",
+)
+
+
+def lively_sides(index):
+    parameters, below = (lively_parameters(seed=seed) for seed in (3, 4))
+    parameters.transmitted = TransmittedSide(below.decoder, index, -below.head)
+    return export_numbers(parameters)
+
+
+@pytest.fixture(scope="module", params=[1.0, 1.5])
+def bundle(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sides") / "leaf.vdg"
+    return make_bundle(folder, lively_sides(request.param))
+
+
+@pytest.fixture(scope="module")
+def queries(bundle):
+    """uv, wi on both sides, wo, and two numbers."""
+    random = np.random.default_rng(2)
+    wi, wo = (each.T.copy() for each in directions(COUNT))
+    # a solid refracts to the viewer from few directions
+    wi[::4] = passed(wi[::4].T, wo[::4].T, bundle.manifest.transmitted.index).T
+    wi[2::4, 2] *= -1
+    uv, numbers = random.random((2, COUNT, 2))
+    return tuple(each.astype(np.float32) for each in (uv, wi, wo, numbers))
+
+
+def in_numpy(bundle, uv, wi, wo):
+    parameters = bundle.exact_parameters().astype(np.float64)
+    return evaluate_at_lod(parameters, uv.astype(float), np.zeros(len(uv)), *map(wide, (wi, wo)))
+
+
+def wide(values):
+    return values.astype(np.float64)
+
+
+def test_a_decoder_from_the_page_alone_decodes_both_sides(bundle, queries):
+    uv, wi, wo, numbers = map(wide, queries)
+    material = Sides(bundle.folder)
+    found = material.response(uv, np.zeros(len(uv)), wi, wo)
+    expected = in_numpy(bundle, uv, wi, wo)
+    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=1e-9)
+    assert (expected[::2].sum(1) > 0).mean() > 0.4 and (expected[1::2] > 0).all()
+    parameters = bundle.exact_parameters().astype(np.float64)
+    latents = latents_at_lod(parameters, uv.T, np.zeros(len(uv)))
+    own = SphereSampler.at(parameters, latents, wo.T, 0.4)
+    place = uv, np.zeros(len(uv)), wo
+    np.testing.assert_allclose(material.density(*place, wi, 0.4), own.pdf(wi.T), rtol=1e-6)
+    drawn = own.draw(numbers.T).T
+    np.testing.assert_allclose(material.draw(*place, numbers, 0.4), drawn, atol=2e-7)
+
+
+def test_an_older_reader_sees_the_reflection(bundle, queries):
+    uv, wi, wo, _ = map(wide, queries)
+    path = bundle.folder / "manifest.json"
+    text = path.read_text()
+    manifest = json.loads(text)
+    del manifest["transmission"]
+    try:
+        path.write_text(json.dumps(manifest))
+        found = Sides(bundle.folder).response(uv, np.zeros(len(uv)), wi, wo)
+    finally:
+        path.write_text(text)
+    expected = in_numpy(bundle, uv, wi, wo)
+    np.testing.assert_allclose(found[1::2], expected[1::2], rtol=2e-7)
+    assert not found[::2].any()
+
+
+def test_the_runtime_shader_is_the_numpy_decoder(bundle, queries, software):
+    uv, wi, wo, numbers = queries
+    material = BundleMaterial(bundle, software)
+    expected = in_numpy(bundle, uv, wi, wo)
+    np.testing.assert_allclose(material.response(uv, wi, wo), expected, rtol=1e-3, atol=1e-5)
+
+    query = software.new_buffer(np.concatenate([uv, numbers, wi, wo], 1).ravel(), 40)
+    answers = software.new_space(3 * COUNT, 16)
+    given = {"queries": query, "answers": answers, "count": COUNT, **material.bindings()}
+    software.dispatch(material.kernel(SHADER, "look"), COUNT, given)
+    found = answers.to_numpy().view(np.float32).reshape(COUNT, 3, 4)
+    np.testing.assert_allclose(found[:, 0, :3], expected, rtol=1e-3, atol=1e-5)
+    parameters = bundle.exact_parameters().astype(np.float64)
+    latents = latents_at_lod(parameters, wide(uv).T, np.zeros(COUNT))
+    own = SphereSampler.at(parameters, latents, wide(wo).T, float(np.float32(0.4)))
+    np.testing.assert_allclose(found[:, 0, 3], own.pdf(wide(wi).T), rtol=5e-3, atol=1e-5)
+    drawn = own.draw(wide(numbers).T)
+    np.testing.assert_allclose(found[:, 1, :3], drawn.T, atol=2e-3)
+    lit = drawn.any(0)
+    assert 0.5 < lit.mean() < 1 and (found[lit, 1, 2] < 0).any() and (found[lit, 1, 2] > 0).any()
+    weight = in_numpy(bundle, uv, drawn.T, wo)[lit] / own.pdf(drawn)[lit, None]
+    np.testing.assert_allclose(found[lit, 2, :3], weight, rtol=0.02, atol=1e-3)
+    assert not found[~lit, 2].any()
+
+
+def test_verify_compares_both_sides(bundle):
+    rows = [row.what for row in verify(bundle).rows]
+    assert len([what for what in rows if what.startswith("transmitted: ")]) >= 3
+    assert verify(bundle).holds
