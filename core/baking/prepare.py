@@ -77,12 +77,11 @@ def prepare(
 ) -> Prepared:
     """Compiles the materials, on the points of a mesh if there are any. Several materials share a
     decoder."""
-    trainer = request.trainer or choose_trainer(device)
     # wrong settings are refused before materials are compiled
-    request.recipe(trainer, max(1, len(chosen)))
+    request.recipe(request.trainer or choose_trainer(device), max(1, len(chosen)))
     live = request.live or ()
     teachers = [Teacher(document, each, device, points, live=live) for document, each in chosen]
-    return prepare_compiled(replace(request, trainer=trainer), teachers, folder, name)
+    return prepare_compiled(request, teachers, folder, name)
 
 
 def prepare_compiled(
@@ -90,7 +89,7 @@ def prepare_compiled(
 ) -> Prepared:
     """Prepares compiled materials, whose live inputs count. By default the result has the name of
     the first material."""
-    trainer = request.trainer or choose_trainer(teachers[0].device)
+    trainer = request.trainer or choose_trainer(teachers[0].device, teachers)
     live = len(teachers[0].live_inputs) if teachers else 0
     shared = {each.name for each in fields(BakeOptions)} & {*options_of(type(request))}
     asked = {each: getattr(request, each) for each in shared - {"importance"}}

@@ -66,13 +66,15 @@ class MaterialReport:
             return f"cannot be baked: {self.problem}"
         if self.probe is None:
             return "not evaluated"
-        if self.probe.reflects_nearly_nothing:
+        if self.probe.shows_nearly_nothing:
             return (
-                f"reflects almost nothing ({100 * max(self.probe.albedo):.2g}% of the light): "
+                f"reflects almost nothing ({100 * self.probe.seen:.2g}% of the light): "
                 f"a bake would be black.{self.probe.black_hint}"
             )
-        brightest = max(self.probe.albedo)
-        return f"can be baked: reflects {100 * brightest:.0f}% of the light{self.probe.excess}"
+        light = f"reflects {100 * max(self.probe.albedo):.0f}% of the light"
+        if max(passing := self.probe.transmitted) > 0:
+            light += f", transmits {100 * max(passing):.0f}%"
+        return f"can be baked: {light}{self.probe.excess}"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "verdict": self.verdict}

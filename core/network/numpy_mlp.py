@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.array_types import FloatArray
+from verdigris.core.material.sides import mirrored
 from verdigris.core.network import activations, losses
 from verdigris.core.network.activations import exponent_backward, exponent_of, response_of
 from verdigris.core.network.directions import (
@@ -30,7 +31,6 @@ from verdigris.core.network.latents.texels import (
     scatter,
 )
 from verdigris.core.network.parameters import Parameters, with_live
-from verdigris.core.network.sides import mirrored
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 
 # Samples in a block of evaluate(), so that they fit into caches.

@@ -18,7 +18,7 @@ from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_array, w
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import load_json
-from verdigris.core.network.sides import THIN
+from verdigris.core.material.sides import THIN
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 # He initialisation keeps the variance through rectifiers. The last layer starts small: first

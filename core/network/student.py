@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.kernels import Kernels, Source, constants_module
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import Parameters, TransmittedSide
 from verdigris.core.network.spec import ACTIVATIONS
 
 if TYPE_CHECKING:
@@ -79,20 +79,25 @@ class Student(DeviceMaterial):
 
     def in_numpy(self) -> tuple[Parameters, int] | None:
         """Parameters of the material and the level that is drawn; None while a trainer changes
-        them, between levels, and if light passes through."""
-        if self._is_shared or self.level % 1 or self.index_below:
+        them, and between levels."""
+        if self._is_shared or self.level % 1:
             return None
-        return self.reflecting(), int(self.level)
+        return self.read_parameters(), int(self.level)
 
-    def reflecting(self) -> Parameters:
-        """Parameters of the material as seen by light from above, read from the device."""
+    def read_parameters(self) -> Parameters:
+        """Parameters of the material, of all sides, read from the device."""
         if not self._read:
-            decoder, latents = (
+            decoders, latents = (
                 each.to_numpy().view(np.float32) for each in (self._decoder, self._texels)
             )
-            decoder = decoder[: self._spec.parameter_count]
             latents = latents.reshape(-1, self._spec.latent_channels)
-            self._read.append(Parameters(self._spec, self._layout, decoder, latents))
+            count = self._spec.parameter_count
+            found = Parameters(self._spec, self._layout, decoders[:count], latents)
+            if self.index_below:
+                # as _joined has placed it
+                below = decoders[-(-count // 4) * 4 :][:count]
+                found.transmitted = TransmittedSide(below, self.index_below)
+            self._read.append(found)
         return self._read[0].of_material(self.material)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:

@@ -134,6 +134,7 @@ class LitPart:
             "emissionScale": lighting.emission,
             "isFlat": int(is_flat),
             "firstLeaf": lighting.occluders.first_leaf,
+            "indexBelow": material.index_below,
             "footprint": footprint.uniform(),
             **rows,
             **uniforms,

@@ -107,5 +107,8 @@ def network_of(material: DeviceMaterial, footprint: Footprint) -> NetworkLight |
     """The network of a material, where numpy draws it; otherwise None, and the device does."""
     if not isinstance(material, (Student, BundleMaterial)) or footprint.places > 1:
         return None
+    if material.index_below:
+        # directions of light from below are not listed
+        return None
     found = material.in_numpy() if material.device.is_software else None
     return None if found is None else NetworkLight(material, *found)

@@ -207,7 +207,7 @@ def shade_on_device(
         gbuffer.count,
         DEFAULT_SLOPE_STEP,
         {
-            "gLight": _light_uniform(lighting, gbuffer),
+            "gLight": _light_uniform(lighting, gbuffer, material.index_below),
             "gOutgoing": buffers.pop("gToEye"),
             **buffers,
             "gLit": output,
@@ -218,7 +218,9 @@ def shade_on_device(
     return output
 
 
-def _light_uniform(lighting: Lighting, gbuffer: DeviceGBuffer) -> dict[str, Any]:
+def _light_uniform(
+    lighting: Lighting, gbuffer: DeviceGBuffer, index_below: float = 0.0
+) -> dict[str, Any]:
     direction = normalized(np.array(lighting.direction, np.float32))
     return {
         "environmentSamples": lighting.directions - 1,
@@ -228,6 +230,7 @@ def _light_uniform(lighting: Lighting, gbuffer: DeviceGBuffer) -> dict[str, Any]
         "environmentScale": lighting.environment,
         "lightColour": list(lighting.colour),
         "emissionScale": lighting.emission,
+        "indexBelow": index_below,
     }
 
 

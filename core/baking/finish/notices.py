@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
-from verdigris.core.material.analyse.features import KEPT
+from verdigris.core.material.analyse.features import DROPPED, KEPT, TRANSMITTED, Part
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.probe import (
     NEARLY_NOTHING,
     describe_excess,
     mean_albedo,
+    mean_transmitted,
     probe,
 )
 from verdigris.core.material.teacher.unlit_maps import live_dependence, view_dependence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.baking.state.clock import LossWatch
     from verdigris.core.bundle.files.write import Contents
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.settings.bake_settings import BakeSettings
@@ -37,6 +40,7 @@ _MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
 _MOST_RISE, _LEAST_RISE = 1.15, 0.004
+_OF_NUMPY = "the trainer 'tensor' learns reflected light only: use numpy"
 DETAIL_IS_LOST = "detail finer than a texel is averaged"
 # Variation of light within a texel that nobody sees.
 _LEAST_DETAIL = 4e-3
@@ -44,13 +48,23 @@ _LEAST_DETAIL = 4e-3
 _MOST_LEFT = 0.8
 
 
-def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """Warns about parts that are approximated or dropped, and about a black material."""
+def baked_parts(teacher: Teacher, trainer: str) -> tuple[Part, ...]:
+    """The parts of a material, as a bake with this trainer treats them."""
     report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    for part in report.parts:
+    if trainer != "tensor":
+        return tuple(report.parts)
+    return tuple(
+        replace(part, fate=DROPPED, how=_OF_NUMPY) if part.how == TRANSMITTED else part
+        for part in report.parts
+    )
+
+
+def notices(teacher: Teacher, name: str, trainer: str = "") -> Iterator[Warning]:
+    """Warns about parts that are approximated or dropped, and about a black material."""
+    for part in baked_parts(teacher, trainer):
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
-    albedo = max(mean_albedo(teacher))
+    albedo = _light_of(teacher)
     if albedo < NEARLY_NOTHING:
         found = probe(teacher)
         beside = " but for its emission" if max(found.emission) > 0 else f".{found.black_hint}"
@@ -59,6 +73,11 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
         )
     elif excess := describe_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
+
+
+def _light_of(material: DeviceMaterial) -> float:
+    """The share of light of the brightest channel that reaches a viewer from both sides."""
+    return max(map(sum, zip(mean_albedo(material), mean_transmitted(material), strict=True)))
 
 
 def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
@@ -75,7 +94,7 @@ def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
 
 def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:
     """Warns if the result reflects nearly nothing of the light that the material reflects."""
-    wanted, found = max(mean_albedo(teacher)), max(mean_albedo(student))
+    wanted, found = _light_of(teacher), _light_of(student)
     if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
         yield Warning(
             f"{name}: the result reflects {100 * found:.2g}% of the light, and the material "

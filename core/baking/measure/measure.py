@@ -18,8 +18,8 @@ import numpy as np
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.material.sides import passed
 from verdigris.core.network.latents.texels import footprint_width
-from verdigris.core.network.sides import passed
 from verdigris.core.pictures.compare.metrics import (
     PictureMetrics,
     SampleMetrics,

@@ -24,6 +24,7 @@ from verdigris.core.bundle.proxies.make_proxies import numpy_respond_at
 from verdigris.core.bundle.proxies.quadrature import find_shares
 from verdigris.core.lighting.named_environments import sky_luminance
 from verdigris.core.material.evaluator import Footprint
+from verdigris.core.material.sides import density_of_passed, passed
 from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.compare.metrics import SkyMetrics, light_bias, measure_light
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.student import Student
 
 
@@ -117,27 +119,53 @@ class Evaluated(NamedTuple):
     directions]."""
 
 
+_OF_SIDES = "wi", "light"
+
+
 class _Lights:
-    """Draws places, and directions in proportion to what the student's lobes reflect."""
+    """Draws places, and directions in proportion to what the student's lobes reflect. Of a surface
+    that transmits, as many are drawn for light from below."""
 
     def __init__(self, student: Student | BundleMaterial, random: np.random.Generator) -> None:
-        self._parameters, self._random = student.reflecting(), random
+        parameters = student.read_parameters()
+        self._sides, self._random = parameters.sides, random
+        self._index = parameters.index_below
         uv = views_of(random, _PLACES_FOR_SHARES).uv
-        # not the student's own response, which may have light from below the surface
-        respond = numpy_respond_at(self._parameters)(0)
-        self._shares = find_shares(respond, self._frames(uv), uv, random)
+        self._shares = [
+            find_shares(numpy_respond_at(side)(0), _frames(side, uv), uv, random)
+            for side in self._sides
+        ]
 
     def draw(self, places: int, directions: int) -> Evaluated:
         uv, wo, rotations = views_of(self._random, places)
-        shift = self._random.random((2, places), np.float32)
-        counts = light_counts(self._shares, directions)
-        wi, density = draw_lights(self._frames(uv), wo.T, counts, shift)
-        wi = np.moveaxis(wi, 0, -1)
-        radiance = sky(np.einsum("pij,pdj->pdi", rotations, wi)) / (density * density.shape[1])
-        return Evaluated(uv, wo, wi, radiance * (wi[..., 2] > 0))
+        found = []
+        for side, shares in zip(self._sides, self._shares, strict=True):
+            shift = self._random.random((2, places), np.float32)
+            counts = light_counts(shares, directions // len(self._sides))
+            wi, density = draw_lights(_frames(side, uv), wo.T, counts, shift)
+            is_lit = wi[2] > 0
+            if side is not self._sides[0]:
+                wi, density = self._passed(wi, density, wo)
+                is_lit &= wi[2] < 0
+            wi = np.moveaxis(wi, 0, -1)
+            radiance = sky(np.einsum("pij,pdj->pdi", rotations, wi)) / (density * density.shape[1])
+            found.append(Evaluated(uv, wo, wi, radiance * is_lit))
+        if len(found) == 1:
+            return found[0]
+        of_both = (np.concatenate([getattr(each, name) for each in found], 1) for name in _OF_SIDES)
+        return Evaluated(uv, wo, *of_both)
 
-    def _frames(self, uv: FloatArray) -> LearnedFrames:
-        return learned_frames(self._parameters, uv, np.zeros(len(uv), np.float32))
+    def _passed(
+        self, mirrored: FloatArray, density: FloatArray, wo: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Directions of light from below, [3, places, directions], and their densities."""
+        outwards = wo.T[:, :, None]
+        wi = passed(mirrored, outwards, self._index)
+        return wi, density * density_of_passed(wi, mirrored, outwards, self._index)
+
+
+def _frames(parameters: Parameters, uv: FloatArray) -> LearnedFrames:
+    return learned_frames(parameters, uv, np.zeros(len(uv), np.float32))
 
 
 def reflected_light(

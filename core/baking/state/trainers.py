@@ -33,9 +33,11 @@ T = TypeVar("T")
 FIRST_RUN = 20
 
 
-def choose_trainer(device: Device) -> str:
-    """`numpy` where the device is the CPU itself, otherwise `tensor`."""
-    return "numpy" if device.is_software else "tensor"
+def choose_trainer(device: Device, teachers: Sequence[Teacher] = ()) -> str:
+    """`numpy` where the device is the CPU itself, and for materials that transmit, because the
+    other trainer does not learn light from below; otherwise `tensor`."""
+    transmits = any(teacher.index_below for teacher in teachers)
+    return "numpy" if device.is_software or transmits else "tensor"
 
 
 def index_of_students(teachers: Sequence[Teacher], kind: str) -> float:

@@ -15,9 +15,9 @@ from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.proxies.proxy_texture import trilinear
+from verdigris.core.material.sides import passed
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
-from verdigris.core.network.sides import passed
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import FloatArray

@@ -22,7 +22,6 @@ from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
-    from numpy.typing import NDArray
 
     from verdigris.core.network.parameters import Parameters
 
@@ -45,9 +44,9 @@ class BundleMaterial(DeviceMaterial):
         maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
         self.tiles = None if isinstance(bundle, StoredMaterial) else bundle.manifest.tiles
         stored = bundle if isinstance(bundle, StoredMaterial) else read_stored(bundle)
-        below = bundle.transmitted if isinstance(bundle, Bundle) and not from_registers else None
-        if below is not None and bundle.manifest.transmitted:
-            self.index_below = bundle.manifest.transmitted.index
+        below: Bundle | None = None
+        if isinstance(bundle, Bundle) and bundle.manifest.transmitted and not from_registers:
+            below, self.index_below = bundle.transmitted, bundle.manifest.transmitted.index
         chosen = replace(
             choice or RuntimeChoice(),
             from_registers=from_registers,
@@ -67,16 +66,13 @@ class BundleMaterial(DeviceMaterial):
         and between levels."""
         if self._bundle is None or self._materials.choice.from_registers or self.lod:
             return None
-        return self._read(self._bundle), 0
+        return self.read_parameters(), 0
 
-    def reflecting(self) -> Parameters:
-        """Parameters of the material as seen by light from above."""
+    def read_parameters(self) -> Parameters:
+        """The parameters of all sides."""
         assert self._bundle is not None, "it was made from stored numbers"
-        return self._read(self._bundle).sides[0]
-
-    def _read(self, bundle: Bundle) -> Parameters:
         if self._parameters is None:
-            self._parameters = bundle.parameters()
+            self._parameters = self._bundle.parameters()
         return self._parameters
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
@@ -110,7 +106,7 @@ class BundleMaterial(DeviceMaterial):
         return choice.filter == "sampler" and not choice.from_registers
 
 
-def _uniform(record: NDArray[Any]) -> dict[str, Any]:
+def _uniform(record: Any) -> dict[str, Any]:
     """A record as the struct NeuralRecord."""
     names = ("width", "height", "levels", "texture", "weights")
     values: dict[str, Any] = {name: record[name].item() for name in names}

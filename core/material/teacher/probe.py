@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import even_knots
+from verdigris.core.material.sides import density_of_passed, passed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Doubles, Floats
+    from verdigris.core.base.array_types import Doubles, FloatArray, Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
 
@@ -44,10 +45,17 @@ class Probe:
     emission: tuple[float, float, float]
     opacity: tuple[float, float]
     """The smallest and the largest coverage."""
+    transmitted: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The share of uniform white light that passes through the surface."""
 
     @property
-    def reflects_nearly_nothing(self) -> bool:
-        return max(self.albedo) < NEARLY_NOTHING
+    def seen(self) -> float:
+        """The share of light of the brightest channel that reaches a viewer."""
+        return max(map(sum, zip(self.albedo, self.transmitted, strict=True)))
+
+    @property
+    def shows_nearly_nothing(self) -> bool:
+        return self.seen < NEARLY_NOTHING
 
     @property
     def black_hint(self) -> str:
@@ -62,7 +70,7 @@ class Probe:
 
     @property
     def excess(self) -> str:
-        return describe_excess(max(self.albedo))
+        return describe_excess(self.seen)
 
 
 def describe_excess(albedo: float) -> str:
@@ -78,17 +86,33 @@ def probe(teacher: Teacher) -> Probe:
     unlit = teacher.unlit(drawn.uv, drawn.wo)
     red, green, blue, _ = map(float, unlit.mean(0))
     coverage = unlit[:, 3]
-    return Probe(
-        mean_albedo(teacher), (red, green, blue), (float(coverage.min()), float(coverage.max()))
-    )
+    opacity = float(coverage.min()), float(coverage.max())
+    return Probe(mean_albedo(teacher), (red, green, blue), opacity, mean_transmitted(teacher))
 
 
 def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
     """The mean albedo, without the rest of a probe."""
     drawn = _draw()
     response = material.response(drawn.uv, drawn.wi, drawn.wo)
-    albedo = (response * drawn.weight[:, None]).mean(0)
-    return float(albedo[0]), float(albedo[1]), float(albedo[2])
+    return _mean(response * drawn.weight[:, None])
+
+
+def mean_transmitted(material: DeviceMaterial) -> tuple[float, float, float]:
+    """The mean share of uniform white light from below that passes through the surface."""
+    index, drawn = material.index_below, _draw()
+    if not index:
+        return (0.0, 0.0, 0.0)
+    mirrored, wo = drawn.wi.T, drawn.wo.T
+    wi = passed(mirrored, wo, index)
+    density = density_of_passed(wi, mirrored, wo, index)
+    weight = np.where((mirrored[2] > 0) & (wi[2] < 0), drawn.weight / np.maximum(density, 1e-6), 0)
+    response = material.response(drawn.uv, np.ascontiguousarray(wi.T), drawn.wo)
+    return _mean(response * weight[:, None])
+
+
+def _mean(shares: FloatArray) -> tuple[float, float, float]:
+    red, green, blue = map(float, shares.mean(0))
+    return red, green, blue
 
 
 def live_knots(material: DeviceMaterial) -> Floats:

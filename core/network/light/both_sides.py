@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
+from verdigris.core.material.sides import density_of_passed, mirrored, passed
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.sides import density_of_passed, mirrored, passed
 
 EVEN_SHARE = 0.5
 _BELOW_ONE = 0.99999994

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
+from verdigris.core.material.sides import mirrored
 from verdigris.core.network.forward_pass import Places
 from verdigris.core.network.latents.texels import IndexArray, corners
-from verdigris.core.network.sides import mirrored
 from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, SampleArray
 

@@ -144,7 +144,8 @@ def trainer_of(opened: OpenDocument) -> str:
     """The trainer for the device of the open document."""
     from verdigris.core.baking.state.trainers import choose_trainer
 
-    return choose_trainer(opened.teacher.device) if opened.teacher else ""
+    teacher = opened.teacher
+    return choose_trainer(teacher.device, [teacher]) if teacher else ""
 
 
 def live_facts(teacher: Teacher) -> tuple[Mapping[str, Any], ...]:

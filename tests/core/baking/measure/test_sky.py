@@ -6,7 +6,10 @@ from numpy.polynomial.legendre import leggauss
 
 from verdigris.core.baking.measure import sky
 from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, reflected_light
+from verdigris.core.base.device import open_device
 from verdigris.core.material.evaluator import POINT, DeviceMaterial
+from verdigris.core.network.parameters import TransmittedSide
+from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import light_bias, measure_light
 
 from ...bundle.bundles import lively_parameters
@@ -28,8 +31,8 @@ class Lambert(DeviceMaterial):
     def bindings(self):
         raise AssertionError("has no kernel")
 
-    def in_numpy(self):
-        return lively_parameters(), 0
+    def read_parameters(self):
+        return lively_parameters()
 
     def response(self, uv, wi, wo, frames=None, footprint=POINT):
         mirror = np.maximum((wi * wo * np.array([-1, -1, 1])).sum(-1), 0)
@@ -108,3 +111,17 @@ def test_turns_of_the_surface_are_rotations_without_a_preferred_axis():
 def test_a_place_that_reflects_nothing_has_a_finite_error():
     found = measure_light(np.zeros((2, 3)), np.array([[0.0, 0, 0], [1, 1, 1]]))
     assert (found.median, found.largest, found.bias) == (0.5, 1, -1)
+
+
+@pytest.mark.parametrize("index", [1.0, 1.5])
+def test_light_from_below_counts_too(index):
+    parameters, below = (lively_parameters(seed=seed) for seed in (3, 4))
+    parameters.transmitted = TransmittedSide(below.decoder, index)
+    device = open_device("software")
+    both = Student(parameters, device)
+    found = measure_sky(both, both, 64, PLAN)
+    assert (found.median, found.bias) == (0, 0)
+    below = parameters.sides[1]
+    below.bias(below.spec.layers[-1])[:] -= 20
+    reflecting = Student(parameters, device)
+    assert -0.95 < measure_sky(both, reflecting, 64, PLAN).bias < -0.02

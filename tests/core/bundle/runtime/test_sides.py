@@ -10,12 +10,12 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.material.sides import passed
 from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.parameters import TransmittedSide
-from verdigris.core.network.sides import passed
 
-from ...network.test_sides import directions
+from ...material.test_sides import directions
 from ..bundles import lively_parameters, make_bundle
 from ..files.independent_sides import Sides
 

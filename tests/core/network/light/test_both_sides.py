@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from verdigris.core.material.sides import mirrored
 from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.light.sampler import pdf
 from verdigris.core.network.parameters import TransmittedSide
-from verdigris.core.network.sides import mirrored
 
 from ...bundle.bundles import lively_parameters
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
+from verdigris.core.material.sides import mirrored, passed
 from verdigris.core.network.numpy_mlp import evaluate, evaluate_at_lod
 from verdigris.core.network.parameters import initialise, load, save
-from verdigris.core.network.sides import mirrored, passed
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
-from verdigris.core.network.spec import LENGTH_EPSILON
+
+_SHORTEST = 1e-6
 
 THIN = 1.0
 """The index that stands for a thin wall."""
@@ -27,7 +28,7 @@ def mirrored(wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     if index == THIN:
         return np.stack([wi[0], wi[1], -wi[2]])
     total = -(wo + wi.dtype.type(index) * wi)
-    half = total / np.maximum(np.sqrt((total * total).sum(0)), LENGTH_EPSILON)
+    half = total / np.maximum(np.sqrt((total * total).sum(0)), _SHORTEST)
     half = half * np.where(half[2] < 0, -1, 1).astype(wi.dtype)
     seen, lit = (wo * half).sum(0), (wi * half).sum(0)
     result = 2 * seen * half - wo
@@ -41,7 +42,7 @@ def passed(mirrored_wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     if index == THIN:
         return np.stack([mirrored_wi[0], mirrored_wi[1], -mirrored_wi[2]])
     total = mirrored_wi + wo
-    half = total / np.maximum(np.sqrt((total * total).sum(0)), LENGTH_EPSILON)
+    half = total / np.maximum(np.sqrt((total * total).sum(0)), _SHORTEST)
     seen = (wo * half).sum(0)
     ratio = wo.dtype.type(1 / index)
     inner2 = 1 - ratio * ratio * (1 - seen * seen)
@@ -57,8 +58,8 @@ def density_of_passed(
     if index == THIN:
         return np.ones_like(wi[0])
     total = mirrored_wi + wo
-    half = total / np.maximum(np.sqrt((total * total).sum(0)), LENGTH_EPSILON)
+    half = total / np.maximum(np.sqrt((total * total).sum(0)), _SHORTEST)
     seen, lit = (wo * half).sum(0), (wi * half).sum(0)
     path = seen + index * lit
-    by_half = index**2 * np.abs(lit) / np.maximum(path * path, LENGTH_EPSILON)
+    by_half = index**2 * np.abs(lit) / np.maximum(path * path, _SHORTEST)
     return np.asarray(4 * seen * by_half)
