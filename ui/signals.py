@@ -59,8 +59,10 @@ def short_paths(text: str) -> str:
 
 
 def capitalise(text: str) -> str:
-    """Makes the first letter a capital and leaves the rest as it is."""
-    return text[:1].upper() + text[1:]
+    """Makes the first letter a capital, unless the text begins with the name of a file."""
+    first = text.partition(" ")[0].rstrip(".:,")
+    is_file = any(each in first for each in "./\\")
+    return text if is_file else text[:1].upper() + text[1:]
 
 
 class Notices(Sequence[Notice]):

@@ -3,6 +3,7 @@ states (docs/make_state_sheets.py), and for tests that go through all of them.""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.parts.bake_history import Interrupted
+from verdigris.ui.model.parts.live_values import RANGE_PICTURES
 from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.signals import INFO
 from verdigris.ui.viewport.viewport import SIDE_BY_SIDE, WIPE
@@ -282,7 +284,7 @@ def _ladder_running(scene: Scene) -> None:
     work.choose(mesh=str(EXAMPLES / "tray.obj"), rungs=("neural", "pbr", "unlit", "vertex"))
     work._client, work.what, work.part = scene.client, "Textures of glTF", 0.4
     work._fitted, work._fitting = work.choices.rungs, "pbr"
-    work.finished, work._begun = ("neural",), work._begun - 60
+    work.finished, work._begun = ("neural",), time.monotonic() - 60
     work.changed.emit()
 
 
@@ -315,7 +317,7 @@ def _live(scene: Scene) -> None:
     scene.receive("opened", chosen="copper_tray", materials=[REPORT], trainer="numpy", live=opened)
     scene.receive("state", state="idle", doing="")
     view = replace(scene.model.state.view, size=96, aspect=1.0)
-    strip = np.concatenate([picture("reference", view, 0.0)] * 5, 1)
+    strip = np.concatenate([picture("reference", view, 0.0)] * RANGE_PICTURES, 1)
     scene.model.state.live.take_pictures(0, strip)
     scene.parts = ("reference",)
 

@@ -281,7 +281,8 @@ def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     quiet.model.state.bake.handle({"event": "errors", "step": 1, **errors})
     shown = quiet.pages.bake.figures.others.text()
     assert "energy" not in shown
-    assert "100.0% of the light" in quiet.pages.bake.figures.error.text()
+    error = quiet.pages.bake.figures.error
+    assert "%" not in error.text() and "100.0% of the reflected light" in error.toolTip()
 
 
 def test_choices_are_restored(qtbot, quiet, make_panel, document):

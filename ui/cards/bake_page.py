@@ -41,6 +41,7 @@ class BakePage(QWidget):
             column.addWidget(each)
         bind(self, model.link.state_changed, self._show)
         bind(self, model.state.bake.history_changed, self._show)
+        bind(self, model.state.report_changed, self._show)
 
     @property
     def has_chart(self) -> bool:
@@ -50,4 +51,5 @@ class BakePage(QWidget):
     def _show(self) -> None:
         has_chart = self.has_chart
         self.plot.setVisible(has_chart)
-        self.before.setVisible(not has_chart)
+        # what cannot be baked has no time, size or quality
+        self.before.setVisible(not has_chart and not self._model.state.is_refused)

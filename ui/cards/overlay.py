@@ -115,6 +115,8 @@ class CardBox(QFrame):
         # beside its buttons, the text is in the middle
         alignment = Qt.AlignmentFlag.AlignVCenter if is_slim else Qt.AlignmentFlag.AlignTop
         self.text.setAlignment(alignment)
+        for each in (self.icon, self.hider):
+            self._top.setAlignment(each, alignment)
         self.text.setContentsMargins(0, 0 if is_slim else HALF, 0, 0)
         self._column.setContentsMargins(GAP, edge, HALF, edge)
         self.detail.setVisible(bool(self.card.detail) and not is_slim)

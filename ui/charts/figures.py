@@ -16,6 +16,11 @@ from verdigris.ui.style.metrics import GAP, HALF, small_font
 from verdigris.ui.style.section import Fold
 from verdigris.ui.widgets.wording import format_nanoseconds
 
+_ERROR = (
+    "The difference between the neural material and the material, at places and directions that "
+    "were not trained. Lower is better; 0.0003 is invisible."
+)
+
 
 class Figures(QWidget):
     """Lines of text and the button for a forecast."""
@@ -23,11 +28,7 @@ class Figures(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.error = self._line(
-            "The difference between the neural material and the material, at places and directions "
-            "that were not trained, also as a share of the reflected light. Lower is better; "
-            "0.0003 is invisible."
-        )
+        self.error = self._line(_ERROR)
         self.others = self._line(
             "Sphere: how alike two pictures of a sphere are, in dB. Higher is better; from 55 dB "
             "on, they look the same.\n"
@@ -93,8 +94,10 @@ class Figures(QWidget):
         errors, target = state.bake.errors, state.choices.target_error or 0.0
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
-        if error is not None and errors.get("relative_l1") is not None:
-            text += f", {errors['relative_l1']:.1%} of the light"
+        # most of a large share is in places that are almost black: it says little at first sight
+        share = errors.get("relative_l1")
+        also = f" It is {share:.1%} of the reflected light." if share is not None else ""
+        self.error.setToolTip(_ERROR + also)
         reached = error is not None and target > 0 and error <= target
         if target > 0:
             text += f"  (stops at {target:g})"

@@ -138,8 +138,8 @@ def _group(name: str, rows: tuple[tuple[str, str], ...]) -> QWidget:
     """A title above its rows."""
     group = QWidget()
     grid = QGridLayout(group)
-    grid.setContentsMargins(0, GAP, WIDE, GAP)
-    grid.setHorizontalSpacing(WIDE)
+    grid.setContentsMargins(0, GAP, GAP, GAP)
+    grid.setHorizontalSpacing(GAP)
     grid.setVerticalSpacing(HALF)
     title = QLabel(name)
     title.setFont(bold(title))
