@@ -30,7 +30,7 @@ from verdigris.ui.status.banner import Banner
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import FIELD, GAP, HALF, bold
-from verdigris.ui.style.sheet import wear_card
+from verdigris.ui.style.sheet import PRIMARY, wear_card
 from verdigris.ui.viewport.viewport import Viewport
 
 _MARGIN = HALF
@@ -81,6 +81,8 @@ class CardBox(QFrame):
     def _button(self, action: Action, request: Callable[[str], None]) -> QPushButton:
         button = QPushButton(action.text.replace("&", "&&"))
         button.setToolTip(action.tip)
+        if action.is_next:
+            button.setObjectName(PRIMARY)
         do = action.do
         button.clicked.connect(lambda _=False: request(do) if isinstance(do, str) else do())
         return button

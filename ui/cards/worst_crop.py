@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from verdigris.ui.model.parts.worker_pictures import Pictures
 from verdigris.ui.style.metrics import HALF
-from verdigris.ui.viewport.worst_place import pair_of, worst_place
+from verdigris.ui.viewport.worst_place import pair_of, worst_of
 
 SIDE = 44
 # The side of the crop as a part of the picture's shorter side.
@@ -31,8 +31,8 @@ class WorstCrop(QWidget):
 
     def show_pictures(self, pictures: Pictures) -> None:
         """Shows the worst place of the present pictures."""
-        pair = pair_of(pictures.parts)
-        self._sides = tuple(map(_image, crops(*pair))) if pair is not None else ()
+        pair, place = pair_of(pictures.parts), worst_of(pictures.parts)
+        self._sides = tuple(map(_image, crops(*pair, place))) if pair is not None else ()
         self.setVisible(bool(self._sides))
         self.update()
 
@@ -48,12 +48,12 @@ class WorstCrop(QWidget):
 
 
 def crops(
-    reference: NDArray[np.uint8], neural: NDArray[np.uint8]
+    reference: NDArray[np.uint8], neural: NDArray[np.uint8], place: tuple[float, float] | None
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Both pictures around the block with the largest mean difference."""
+    """Both pictures around a place; around the middle without one."""
     height, width = reference.shape[:2]
     side = max(1, round(_CROP * min(height, width)))
-    x, y = worst_place(reference, neural) or (0.5, 0.5)
+    x, y = place or (0.5, 0.5)
     top = min(max(0, int(y * height) - side // 2), height - side)
     left = min(max(0, int(x * width) - side // 2), width - side)
     cut = np.s_[top : top + side, left : left + side, :3]

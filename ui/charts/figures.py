@@ -66,6 +66,7 @@ class Figures(QWidget):
         bind(self, model.state.choices_changed, self._show_errors)
         bind(self, model.state.forecast_changed, self._show_forecast)
         bind(self, model.link.state_changed, self._enable)
+        bind(self, model.state.report_changed, self._enable)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
@@ -157,3 +158,4 @@ class Figures(QWidget):
 
     def _enable(self) -> None:
         self.measure.setEnabled(self._model.can_forecast)
+        self.measure.setHidden(self._model.state.is_refused)

@@ -33,6 +33,8 @@ class Action:
     do: Callable[[], None] | str
     """What it does, or the name of a request to the widget."""
     tip: str = ""
+    is_next: bool = False
+    """Whether it is what the artist needs before anything else: its button is filled."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def _problem(model: PanelModel) -> list[Card]:
         more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
         where = Path(folders[0]).name or folders[0]
         tip = "Also looks for images in: " + ", ".join(folders)
-        locate.append(Action(f"Search in {where}{more}", model.search_missing_folders, tip))
+        do = model.search_missing_folders
+        locate.append(Action(f"Search in {where}{more}", do, tip, is_next=True))
     tip = "Chooses a folder to look for the images in, and opens the material again"
     locate.append(Action("Locate folder…", LOCATE_FOLDER, tip))
     count = len(names)

@@ -63,8 +63,9 @@ class PanelModel:
             self.state.changes.follow(self.scene.document)
         self.set_up.poll()
         self.ladder.poll()
-        for message in self.link.poll():
-            self._events.handle(message)
+        with self.state.pictures.held():
+            for message in self.link.poll():
+                self._events.handle(message)
         health = self.link.watch()
         if health is None:
             return

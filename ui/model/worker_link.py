@@ -85,8 +85,17 @@ class WorkerLink:
         self.set_state(PREPARING)
 
     def poll(self) -> list[Message]:
-        """New messages of the worker."""
-        return self._client.poll() if self._client is not None else []
+        """New messages of the worker. Of pictures of the same part, only the newest is taken: on a
+        busy machine they come faster than they can be shown, and would pile up."""
+        found, seen = [], set()
+        for message in reversed(self._client.poll() if self._client is not None else []):
+            header = message.header
+            if header.get("event") == "picture":
+                if header.get("part") in seen:
+                    continue
+                seen.add(header.get("part"))
+            found.append(message)
+        return found[::-1]
 
     def takes(self, event: Mapping[str, Any]) -> bool:
         """Whether an event is not a late one of the bake before the present one."""
@@ -113,8 +122,10 @@ class WorkerLink:
         # the worker is still idle when a start has just been sent to it
         if self.state == PREPARING and state == IDLE and self.pending != states.CANCEL:
             return False
-        self.pending = ""
-        self.set_state(state, str(event.get("doing", "")))
+        doing = str(event.get("doing", ""))
+        if self.pending or (state, doing) != (self.state, self.doing):
+            self.pending = ""
+            self.set_state(state, doing)
         return True
 
     def note_refusal(self) -> None:

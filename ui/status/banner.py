@@ -15,7 +15,7 @@ from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.style.sheet import wear_card
+from verdigris.ui.style.sheet import PRIMARY, wear_card
 
 _ICONS = {ERROR: "error", WARNING: "warning", INFO: "check"}
 # Good news hides by itself.
@@ -35,6 +35,7 @@ class Banner(QFrame):
         for each in (self.text, self.line):
             each.setAccessibleName("Message")
         self.recover = QPushButton("&Resume")
+        self.recover.setObjectName(PRIMARY)
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
         self.why = QPushButton("Why?")
         self.why.setToolTip("Shows the entry of the page Troubleshooting")

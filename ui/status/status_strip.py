@@ -53,7 +53,7 @@ class Transport(QWidget):
         super().__init__()
         self._model = model
         self.action = ""
-        self._other: QPushButton | None = None
+        self._others: tuple[QPushButton, ...] = ()
         self.main = _Main()
         self.main.setObjectName(PRIMARY)
         self.finish, self.cancel = QPushButton("Stop and &keep"), QPushButton("&Cancel")
@@ -84,20 +84,21 @@ class Transport(QWidget):
         keys.press(self.finish, "Ctrl+S")
         keys.press(self.cancel, "Ctrl+.")
 
-    def yield_to(self, other: QPushButton) -> None:
-        """Fills another button while that one is in sight: only the next step is filled."""
-        self._other = other
-        other.installEventFilter(self)
+    def yield_to(self, *others: QPushButton) -> None:
+        """Is not filled while one of these buttons is in sight: only the next step is."""
+        self._others = others
+        for other in others:
+            other.installEventFilter(self)
         self._fill()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        if watched is self._other and event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+        if watched in self._others and event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
             self._fill()
         return False
 
     def _fill(self) -> None:
         """Fills the main button, or makes it a plain one."""
-        is_plain = self._other is not None and self._other.isVisible()
+        is_plain = any(each.isVisible() for each in self._others)
         name = "" if is_plain else PRIMARY
         if self.main.objectName() != name:
             self.main.setObjectName(name)

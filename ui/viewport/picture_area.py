@@ -33,8 +33,8 @@ NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 _SHIMMER_INTERVAL, _SHIMMER_STEPS = 100, 20
 _LEARNING = "Learning: the neural material appears in a few seconds"
 # Pixels below the pictures for one line of messages. They are kept while there is none, so that the
-# pictures stay when a message comes or goes.
-FOOTER = 40
+# pictures stay when a message comes or goes: another size would draw them anew.
+FOOTER = 44
 # Pixels between the edge of a picture and its label.
 _LABEL_MARGIN = 10
 

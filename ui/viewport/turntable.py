@@ -28,6 +28,8 @@ from verdigris.ui.viewport.shown_picture import is_drawn, parts_of, picture_of
 from verdigris.ui.viewport.viewport import Viewport
 
 PICTURES, RATE = 72, 18.0
+# Pixels of the shorter side: larger views would take minutes more, and megabytes.
+_MOST_PIXELS = 540
 # Milliseconds for which each picture waits until it has no grain.
 _PATIENCE = 3_000
 _POLL = 100
@@ -45,7 +47,8 @@ class Turntable(QFrame):
         self._angles: list[float] = []
         self._number = 0
         self._begun = self._asked = 0.0
-        self._turn = 0.0
+        self._before: dict[str, float] = {}
+        """What the turn changes of the view."""
         self.setObjectName("turntable")
         self.text, self.bar = QLabel(), QProgressBar()
         self.bar.setTextVisible(False)
@@ -79,7 +82,7 @@ class Turntable(QFrame):
     def start(self, path: Path) -> None:
         """Draws a turn from the present view on, and writes it."""
         view = self._model.state.view
-        self._turn = view.turn
+        self._before = {"turn": view.turn, "size": view.size}
         step = 360 / PICTURES
         self._angles = [(view.turn + step * n + 180) % 360 - 180 for n in range(PICTURES)]
         self._writer = _Writer(path)
@@ -105,7 +108,8 @@ class Turntable(QFrame):
 
     def _ask(self) -> None:
         """Requests the next view."""
-        self._model.set_view(turn=self._angles[self.bar.value()])
+        size = int(min(_MOST_PIXELS, self._before["size"]))
+        self._model.set_view(turn=self._angles[self.bar.value()], size=size)
         self._number, self._asked = self._model.state.view.number, time.monotonic()
         done = self.bar.value()
         text = f"Turntable: {done} of {PICTURES}"
@@ -155,7 +159,9 @@ class Turntable(QFrame):
         if writer is not None and writer.is_alive():
             writer.frames.put(_CancelledError())
         if is_turned_back:
-            self._model.set_view(turn=self._turn)
+            self._model.set_view(**self._before)
+        else:
+            self._model.set_view(size=self._before["size"])
         if reason:
             self._model.state.notices.add(INFO, reason)
 

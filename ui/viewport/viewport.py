@@ -16,7 +16,7 @@ from verdigris.ui.qt.drawing import points_between
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
 from verdigris.ui.viewport.picture_area import MODES, NAMES, PARTS, SIDE_BY_SIDE, WIPE, PictureArea
 from verdigris.ui.viewport.scale_bar import worst_spots
-from verdigris.ui.viewport.worst_place import pair_of, worst_place
+from verdigris.ui.viewport.worst_place import worst_of
 
 __all__ = ["MODES", "NAMES", "PARTS", "SIDE_BY_SIDE", "WIPE", "Viewport"]
 
@@ -192,10 +192,9 @@ class Viewport(PictureArea):
 
     def _free_worst(self) -> None:
         """Keeps the line off the worst place of a result, until the artist moves the line."""
-        pair = pair_of(self._model.state.pictures.parts)
-        if self._has_wiped or pair is None or self.mode != WIPE or self._model.link.is_busy:
+        if self._has_wiped or self.mode != WIPE or self._model.link.is_busy:
             return
-        place = worst_place(*pair)
+        place = worst_of(self._model.state.pictures.parts)
         if place is not None and abs(self.wipe - place[0]) < _BESIDE_SPOT / 2:
             side = -_BESIDE_SPOT if place[0] > 2 * _BESIDE_SPOT else _BESIDE_SPOT
             self.wipe = place[0] + side

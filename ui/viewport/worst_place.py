@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,19 @@ def pair_of(parts: Mapping[str, Picture]) -> tuple[NDArray[np.uint8], NDArray[np
     is_same = reference.view == neural.view and reference.pixels.shape == neural.pixels.shape
     is_sharp = min(reference.sharp, neural.sharp) >= 1
     return (reference.pixels, neural.pixels) if is_same and is_sharp else None
+
+
+def worst_of(parts: Mapping[str, Picture]) -> tuple[float, float] | None:
+    """The worst place of the present pair; None without one."""
+    if pair_of(parts) is None:
+        return None
+    return _worst_of(parts["reference"], parts["neural"])
+
+
+# several widgets ask for the same pair
+@lru_cache(maxsize=2)
+def _worst_of(reference: Picture, neural: Picture) -> tuple[float, float] | None:
+    return worst_place(reference.pixels, neural.pixels)
 
 
 def worst_place(

@@ -21,6 +21,7 @@ from verdigris.ui.memory import Memory
 from verdigris.ui.model.cards import when
 from verdigris.ui.panel import Panel
 from verdigris.ui.signals import ERROR, INFO, WARNING, short_paths
+from verdigris.ui.viewport.worst_place import worst_of
 
 from ..fake_session import REPORT
 
@@ -324,6 +325,6 @@ def test_the_worst_place_is_shown_beside_the_words_if_the_pictures_are_of_one_vi
     assert not crop.isVisible()
     pictures.handle({"event": "picture", "part": "neural", "view": 3}, neural)
     assert crop.isVisible()
-    left, right = crops(reference, neural)
+    left, right = crops(reference, neural, worst_of(pictures.parts))
     assert left.shape == right.shape == (16, 16, 3)
     assert (right == 150).all(-1).sum() == 36 and (left == 90).all()

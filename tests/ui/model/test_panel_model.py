@@ -270,3 +270,19 @@ def test_a_confined_document_is_opened_as_one(session, monkeypatch):
     monkeypatch.setattr(session.host, "document", lambda material: document)
     session.model.choose(CLAY)
     assert opens(session)[-1].confined
+
+
+def test_of_pictures_that_pile_up_only_the_newest_of_each_part_is_shown(session):
+    model = session.training()
+    shown = []
+    model.state.pictures.changed.connect(lambda: shown.append(1))
+    for step in range(1, 40):
+        for part in ("reference", "neural"):
+            facts = {"shape": [8, 8, 3], "type": "|u1", "part": part, "view": 1, "step": step}
+            session.client.emit("picture", bytes([step]) * 192, **facts)
+        session.client.emit("step", step=step, steps=100, loss=0.1)
+    model.tick()
+    parts = model.state.pictures.parts
+    assert len(shown) == 1 and {each.step for each in parts.values()} == {39}
+    # nothing else is left out
+    assert model.state.bake.progress.step == 39 and len(model.state.bake.history.losses()[0]) == 39

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,25 @@ class Pictures:
         self.places: Any = None
         """The uv of each pixel, (height, width, 2), while the brush needs it; else None."""
         self.places_view = self._texels = 0
+        self._is_held = self._is_new = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Reports all pictures that come meanwhile at once: those of a view come together, and are
+        drawn together."""
+        self._is_held, self._is_new = True, False
+        try:
+            yield
+        finally:
+            self._is_held = False
+            if self._is_new:
+                self.changed.emit()
+
+    def _report(self) -> None:
+        if self._is_held:
+            self._is_new = True
+        else:
+            self.changed.emit()
 
     def clear(self) -> None:
         """Drops all pictures, for another material."""
@@ -83,12 +103,12 @@ class Pictures:
                 float(event.get("sharp", 1.0)),
                 float(event.get("refined", 1.0)),
             )
-            self.changed.emit()
+            self._report()
         elif kind == "places":
             self.places = pixels
             self.places_view = int(event.get("view", 0))
             self._texels = int(event.get("texels", 0))
-            self.changed.emit()
+            self._report()
         elif kind == "errormap":
             self.error_map = pixels
             self.error_map_changed.emit()
