@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core import api
+from verdigris.core.bundle.engines.export_engine import ENGINES
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.verify.verify import parameters_decoder
 
@@ -51,7 +52,8 @@ def test_export_writes_beside_the_bundle_or_to_the_given_file(tmp_path, command)
     assert len(json.loads((tmp_path / "b.json").read_text())["layers"]) == 3
     code, _, errors = command("export", folder, "-t", "glsl")
     assert code == 2
-    assert "'glsl' is not known: use one of astc, rgba8, maya, rtxns-bin, rtxns-json" in errors
+    known = ("astc", "rgba8", *ENGINES, "maya", "rtxns-bin", "rtxns-json")
+    assert f"'glsl' is not known: use one of {', '.join(known)}" in errors
     code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", tmp_path / "no" / "b")
     assert code == 1
     assert "cannot be written (No such file or directory)" in errors

@@ -3,6 +3,15 @@ class_name NeuralMaterial
 extends ShaderMaterial
 ## A material of Verdigris. Its live inputs have names, and values in their own units.
 
+const VERSION := 1
+const SHADERS := "res://addons/verdigris/shaders/"
+const FORMATS := {
+	"bc7": Image.FORMAT_BPTC_RGBA,
+	"rgba8": Image.FORMAT_RGBA8,
+	"rgba16f": Image.FORMAT_RGBAH,
+	"r8": Image.FORMAT_R8,
+}
+
 @export var live_names: PackedStringArray
 @export var live_low: PackedFloat32Array
 @export var live_high: PackedFloat32Array
@@ -32,3 +41,82 @@ func get_live(input: String) -> float:
 ## Repeats the material along u and v.
 func tile(repetitions: Vector2, offset := Vector2.ZERO) -> void:
 	set_shader_parameter("neural_tiling", Vector4(repetitions.x, repetitions.y, offset.x, offset.y))
+
+
+## The material of a file NAME.verdigris, a zip that `verdigris export --target godot` writes. The
+## importer calls it; a game can load files with it that came later. Null, with an error, if the
+## file cannot be used.
+static func from_file(path: String) -> ShaderMaterial:
+	var archive := ZIPReader.new()
+	if archive.open(path) != OK:
+		push_error("%s: is no zip: export it again" % path)
+		return null
+	var text := archive.read_file("material.json").get_string_from_utf8()
+	var facts: Variant = JSON.parse_string(text)
+	if typeof(facts) != TYPE_DICTIONARY or facts.get("format") != "verdigris.engine":
+		push_error("%s: has no material.json of Verdigris: export it again" % path)
+		return null
+	if int(facts["version"]) != VERSION:
+		push_error(
+			(
+				"%s: has version %s, and this add-on reads %d: export it again, with its add-on"
+				% [path, facts["version"], VERSION]
+			)
+		)
+		return null
+	var shader_path: String = SHADERS + facts["shader"] + ".gdshader"
+	if not ResourceLoader.exists(shader_path):
+		push_error("%s: copy %s from the export, too" % [path, shader_path])
+		return null
+	# its own class is known by name in the editor, and not in a script that is loaded alone
+	var material: ShaderMaterial = new()
+	material.resource_name = facts["name"]
+	material.shader = load(shader_path)
+	var layers: Array[Image] = []
+	for layer in int(facts["latents"]["layers"]):
+		layers.append(_image(archive, facts["latents"], layer))
+	var latents := Texture2DArray.new()
+	if latents.create_from_images(layers) != OK:
+		push_error("%s: its latents make no texture: export it again" % path)
+		return null
+	material.set_shader_parameter("neural_latents", latents)
+	for texture: String in ["numbers", "base", "normal", "emission", "opacity"]:
+		if facts.has(texture):
+			var image := _image(archive, facts[texture], 0)
+			var made := ImageTexture.create_from_image(image)
+			material.set_shader_parameter("neural_" + texture, made)
+	archive.close()
+	for vector: String in ["scale", "offset"]:
+		for quad in 2:
+			material.set_shader_parameter(
+				"neural_%s%d" % [vector, quad], _quad(facts[vector], quad)
+			)
+	material.set_shader_parameter("neural_tiling", _quad(facts["tiling"], 0))
+	var live := Vector3.ZERO
+	for index in (facts["live"] as Array).size():
+		var input: Dictionary = facts["live"][index]
+		live[index] = input["default"]
+		material.live_names.append(input["name"])
+		material.live_low.append(input["low"])
+		material.live_high.append(input["high"])
+	material.set_shader_parameter("neural_live", live)
+	return material
+
+
+static func _quad(numbers: Array, quad: int) -> Vector4:
+	var at := 4 * quad
+	return Vector4(numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3])
+
+
+## A layer of a texture with its own mip levels. The file has layer after layer, each with its
+## largest level first.
+static func _image(archive: ZIPReader, entry: Dictionary, layer: int) -> Image:
+	var data := archive.read_file(entry["file"])
+	var size := int(data.size() / int(entry["layers"]))
+	return Image.create_from_data(
+		int(entry["width"]),
+		int(entry["height"]),
+		int(entry["levels"]) > 1,
+		FORMATS[entry["format"]],
+		data.slice(layer * size, (layer + 1) * size)
+	)
