@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from verdigris.core.base.errors import DocumentError
@@ -26,6 +27,8 @@ MODULE = "verdigris.core.material.trial.answer"
 LIMITS = {"start": 120.0, "compile": 90.0, "run": 20.0}
 # Seconds after which a process without a question ends.
 MOST_IDLE = 30.0
+# Seconds that the process takes at most to end by itself.
+_TO_END = 5.0
 _TOO_LONG = {
     "start": "the process that compiles shaders has not started after {0:.0f} s: try again",
     "compile": "it does not compile within {0:.0f} s: make loops, arrays and includes smaller",
@@ -91,7 +94,7 @@ class CompileProcess:
         try:
             line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
         except queue.Empty:
-            self.close()
+            self.close(is_stuck=True)
             raise DocumentError(f"{name}: {_TOO_LONG[phase].format(limit)}") from None
         if not line:
             self.close()
@@ -122,16 +125,21 @@ class CompileProcess:
         """Whether there is a process now."""
         return self._process is not None
 
-    def close(self) -> None:
-        """Ends the process."""
+    def close(self, is_stuck: bool = False) -> None:
+        """Ends the process: by the end of its input, unless it is stuck. A killed process would
+        keep its place in the cache of compiled kernels, which has few."""
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                stream.close()
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(0 if is_stuck else _TO_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
 
 
 def _read(stream: IO[bytes], lines: queue.Queue[bytes]) -> None:
