@@ -41,6 +41,8 @@ from verdigris.core.network.student import Student
 RespondAt = Callable[[float], Respond]
 # Least width of the latents, divided by that of the finest proxies.
 _COARSER = 4
+# Evaluations of the numpy decoder at once.
+_AT_ONCE = 1 << 12
 # Number of lights for a view. A CPU uses fewer, with twice the noise. A GPU computes lights faster
 # than numpy prepares places.
 FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 20, 128, 512
@@ -182,8 +184,12 @@ def numpy_respond_at(parameters: Parameters) -> RespondAt:
 
     def at(lod: float) -> Respond:
         def respond(uv: Floats, wi: Floats, wo: Floats) -> Floats:
-            level = np.full(len(uv), lod, np.float32)
-            return np.asarray(evaluate_at_lod(parameters, uv, level, wi, wo), np.float32)
+            found = np.empty_like(wi, np.float32)
+            for start in range(0, len(uv), _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                level = np.full(len(uv[part]), lod, np.float32)
+                found[part] = evaluate_at_lod(parameters, uv[part], level, wi[part], wo[part])
+            return found
 
         return respond
 
