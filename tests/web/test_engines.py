@@ -1,11 +1,12 @@
-"""What `verdigris export` writes for engines on the web, in their own renderers."""
+"""What `verdigris export` writes for engines that run in a browser, in their own renderers."""
 
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.spec import NetworkSpec
 
-from ..core.bundle.bundles import made_up, make_bundle
+from ..core.bundle.bundles import made_up, make_bundle, random_curves
 from ..core.in_process import run_command
 from .conftest import LIVE_INPUTS, run_node
 from .test_package import wrong_in
@@ -20,8 +21,11 @@ def exports(tmp_path_factory):
     opacity = [np.full((1, 1, 1), 200, np.uint8)]
     # a picture of 16 pixels sees levels 1 and 2 of the texture
     exported = made_up(living, 64, 32)
-    make_bundle(source, exported, live=LIVE_INPUTS, emission=emission, opacity=opacity)
-    for target in ("react", "babylon"):
+    levels = [np.full((5, 1, width, 4), 99, np.uint8) for width in (2, 1)]
+    proxies = Proxies(levels, 32, random_curves())
+    maps = {"emission": emission, "opacity": opacity, "proxies": proxies}
+    make_bundle(source, exported, live=LIVE_INPUTS, **maps)
+    for target in ("react", "babylon", "godot"):
         code, _, errors = run_command(
             ["export", source, "-t", target, "-o", folder / f"brass_{target}"]
         )
@@ -29,7 +33,7 @@ def exports(tmp_path_factory):
     return folder
 
 
-def test_react_and_babylon_draw_what_the_decoder_computes(node, chromium, exports):
+def test_react_babylon_and_godot_draw_what_the_decoder_computes(node, chromium, exports):
     results = run_node(
         node, "engines.test.mjs", VERDIGRIS_EXPORTS=exports, VERDIGRIS_CHROMIUM=chromium
     )

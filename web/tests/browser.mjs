@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html", ".json": "application/json", ".png": "image/png" };
+const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html", ".json": "application/json", ".png": "image/png", ".wasm": "application/wasm" };
 
 /** The browser's command, or undefined. VERDIGRIS_CHROMIUM names another. */
 export function findBrowser() {

