@@ -12,7 +12,13 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, NODE_FEATURES, Part
+from verdigris.core.material.analyse.features import (
+    APPROXIMATED,
+    DROPPED,
+    KEPT,
+    NODE_FEATURES,
+    Part,
+)
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -23,9 +29,10 @@ from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mes
 from verdigris.core.material.analyse.parts import parts_of
 from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
-from verdigris.core.material.graph.traversal import upstream_nodes
+from verdigris.core.material.graph.traversal import own_implementations, upstream_nodes
 from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
 from verdigris.core.material.shader.document_text import LEFT_OUT, ZERO
+from verdigris.core.material.shader.expand import is_node_source
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -120,6 +127,7 @@ def describe_material(
             *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
             *_left_out(shaders),
+            *_with_code(document, nodes),
         ),
     )
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
@@ -213,6 +221,18 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
             if port.getType() == "filename" and not port.getResolvedValueString():
                 how = "it has no file and is white: set this input to a file"
                 yield Part(f"image {port.getName()!r}", DROPPED, how)
+
+
+def _with_code(document: Document, nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    """The nodes that files of code implement."""
+    used = {node.getCategory() for node in nodes}
+    for each in own_implementations(document.root):
+        definition = each.getNodeDef()
+        category = definition.getNodeString() if definition is not None else ""
+        if is_node_source(each) and category in used:
+            language = "GLSL, read as Slang" if each.getTarget() == "genglsl" else "Slang"
+            code = f"{each.getAttribute('function')} in {each.getFile()} ({language})"
+            yield Part(f"code of {category!r}", KEPT, code)
 
 
 def _some(listed: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import struct
 import zipfile
 from collections.abc import Callable
 from itertools import pairwise
@@ -364,6 +365,58 @@ def _documents(folder: Path) -> None:
     _write(folder / "includes" / "inner.mtlx", inner.read_bytes())
 
 
+_SHADER = b"""#include "b.hlsli"
+import c;
+cbuffer Look : register(b0) { float3 tint = { 0.8, 0.4, 0.2 }; float gain : packoffset(c1) = 1; }
+[VerdigrisRange(0, 1)] [VerdigrisLabel("Map")] Texture2D<float4> map : register(t0, space1);
+[VerdigrisResponse] [VerdigrisTransmission(1.5)]
+float3 shade(float2 uv, float3 wi, float3 wo) { return map.Sample(s, uv).rgb * square(wi.z); }
+"""
+_HEADER = b"""#ifndef B
+#define B
+#ifdef __cplusplus
+#include "gone.h"
+#elif defined(X)
+#endif
+enum Slot { ONE, COUNT };
+template<typename T> T square(T a) { return a * a; }
+struct Lobe { float a; void set() { a = 1; } float operator[](uint at) { return a; } };
+float Lobe::Inner::open() { return 1; }
+static const Lobe none;
+#endif
+"""
+
+
+def _shaders(folder: Path) -> None:
+    own = folder / "engine"
+    _write(own / "a.slang", _SHADER)
+    _write(own / "b.hlsli", _HEADER)
+    _write(own / "c.slang", b"module c; public float one() { return 1; }\n")
+
+
+def _measured(folder: Path) -> None:
+    random = np.random.default_rng(4)
+    arrays = {
+        "phi_i": np.zeros(1), "theta_i": np.linspace(0, 1, 3), "ndf": random.random((4, 4)),
+        "sigma": random.random((4, 4)), "vndf": random.random((1, 3, 4, 4)),
+        "rgb": random.random((1, 3, 3, 4, 4)),
+    }  # fmt: skip
+    at = 18 + sum(13 + len(name) + 8 * each.ndim for name, each in arrays.items())
+    parts, rows = [b"tensor_file\0", struct.pack("<BBI", 1, 0, len(arrays))], []
+    for name, each in arrays.items():
+        parts += [struct.pack("<H", len(name)), name.encode()]
+        parts.append(struct.pack(f"<HBQ{each.ndim}Q", each.ndim, 10, at, *each.shape))
+        rows.append(each.astype("<f4").tobytes())
+        at += len(rows[-1])
+    _write(folder / "rgl" / "a.bsdf", b"".join([*parts, *rows]))
+    _images(folder / "stack", {"colour.png": "uint8"}, (2, 2))
+    lights = [{"file": "a.png", "light": [x, 0, 1], "view": [0, 0, 1]} for x in (0, 1)]
+    text = json.dumps({"lights": lights, "colour_space": "srgb_texture"})
+    _write(folder / "stack" / "colour_png" / "lights.json", text.encode())
+    (folder / "stack" / "colour_png").rename(folder / "lights")
+    (folder / "stack").rmdir()
+
+
 def _stages(folder: Path) -> None:
     from pxr import Sdf
 
@@ -493,6 +546,8 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "hdri": _hdris,
     "texture": _textures,
     "mesh": _meshes,
+    "shader": _shaders,
+    "measured": _measured,
     "document": _documents,
     "stage": _stages,
     "scene": _scenes,

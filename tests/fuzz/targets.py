@@ -314,6 +314,27 @@ def _each(*readers: Callable[[], object]) -> None:
         raise refusals[0]
 
 
+def read_shader(folder: Path) -> None:
+    from verdigris.core.material.files.paths import SearchPath
+    from verdigris.core.material.shader.declarations import read_declarations
+    from verdigris.core.material.shader.expand import expand_shader
+    from verdigris.core.material.shader.reached_code import without_unused
+
+    text = expand_shader(folder / "a.slang", SearchPath.of(folder, confined=True))
+    for file in text.files:
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise AssertionError(f"a confined shader includes {file}")
+    read_declarations(text.text).rewritten(())
+    without_unused(text.text, ["response"])
+
+
+def read_measured(folder: Path) -> None:
+    from verdigris.core.material.shader.tables import read_table
+
+    path = folder / "lights.json"
+    read_table(path if path.is_file() else folder / "a.bsdf", "a")
+
+
 def _only_file(folder: Path) -> Path:
     return next(each for each in sorted(folder.iterdir()) if each.is_file())
 
@@ -328,6 +349,8 @@ TARGETS = {
     "hdri": Target(read_hdri),
     "texture": Target(read_texture),
     "mesh": Target(read_mesh, is_bounded=False),
+    "shader": Target(read_shader),
+    "measured": Target(read_measured),
     "document": Target(read_document),
     "stage": Target(read_stage, is_bounded=False),
     "scene": Target(read_scene, (".mtlx", ".usda")),

@@ -48,7 +48,15 @@ def read_rgl(path: Path, asker: str) -> Floats:
         ) from None
     views = len(phis), len(thetas)
     fits = vndf.ndim == 4 and colours.ndim == 5 and ndf.ndim == sigma.ndim == 2
-    if not fits or vndf.shape[:2] != views or colours.shape[:2] != views or min(views) < 1:
+    fits = fits and vndf.shape[:2] == colours.shape[:2] == views
+    sides = [each for image in (vndf, colours, ndf, sigma) for each in image.shape[-2:]]
+    if (
+        not fits
+        or vndf.shape[:2] != views
+        or colours.shape[:2] != views
+        or min(views) < 1
+        or min(sides) < 2
+    ):
         raise DocumentError(
             f"{asker}: {path} has fields that do not fit each other: use a file of the RGL database"
         )

@@ -7,6 +7,7 @@ from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.live_inputs.live_input import parse_wanted
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.load.provenance import changed_sources, source_facts
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material
@@ -64,6 +65,11 @@ def test_nodes_in_slang_and_glsl_compute_what_their_files_say(studio):
     opened = load(studio)
     names = ["doc.mtlx", "stripes.slang", "common.slang", "dots.glsl"]
     assert [path.name for path in opened.files] == names
+    (report,) = describe(opened, probe=False)
+    assert [each.how for each in report.parts if each.name.startswith("code of")] == [
+        "studio_stripes in code/stripes.slang (Slang)",
+        "studio_dots in dots.glsl (GLSL, read as Slang)",
+    ]
     uv = np.random.default_rng(2).random((500, 2)).astype(np.float32)
     up = np.tile(np.float32([0, 0, 1]), (500, 1))
     stripes = np.where((uv[:, 0] * 4) % 1 < 0.5, 1, 0.25)[:, None] * [1, 0.5, 0]
