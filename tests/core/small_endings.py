@@ -10,15 +10,17 @@ import numpy as np
 from verdigris.core.baking.finish import figures, finish, fit_sampler, fit_split, heads
 from verdigris.core.baking.finish.figures import PreviewPlan
 from verdigris.core.baking.finish.heads import FinishEffort
-from verdigris.core.baking.finish.sampler_examples import Effort
+from verdigris.core.baking.finish.sampler_examples import SEED, Effort
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import time_limit, train
 from verdigris.core.baking.state import run
 from verdigris.core.bundle import half_floats
+from verdigris.core.bundle.cost import time_responses
 from verdigris.core.bundle.proxies import make_proxies
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.bundle.runtime import runtime_files
+from verdigris.core.material.evaluator import POINT
 from verdigris.core.material.teacher import probe
 
 _draw = probe._draw
@@ -26,10 +28,22 @@ _draw = probe._draw
 
 @cache
 def _draw_few():
-    """A quarter of the directions of an albedo."""
+    """A sixteenth of the directions of an albedo."""
     drawn = _draw()
-    few = len(drawn.uv) // 4
+    few = len(drawn.uv) // 16
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
+
+
+# The effort for the sampler: a test that wants its fit leaves it out.
+_NO_EFFORT = Effort(surfaces=24, directions=12, steps=3)
+
+
+def _guess_sampler(spec, materials, effort):
+    """The head of the sampler, before its fit if the effort is the least."""
+    if effort != _NO_EFFORT:
+        return fit_sampler.fit_sampler(spec, materials, effort)
+    guess = fit_sampler._first_guess(spec, np.random.default_rng(SEED))
+    return guess.astype(np.float16).astype(np.float32)
 
 
 def _guess_split(spec, _materials, head, _effort):
@@ -40,9 +54,9 @@ def _guess_split(spec, _materials, head, _effort):
 
 
 def _little_at_first():
-    view, little = sphere_to_compare(size=16), Effort(surfaces=24, directions=12, steps=3)
+    view = sphere_to_compare(size=16)
     return FinishEffort(
-        little,
+        _NO_EFFORT,
         fit_split.SMALL,
         1 << 10,
         view,
@@ -71,11 +85,15 @@ SMALL_ENDINGS = (
     (heads, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel
     (make_proxies, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
-    (fit_sampler, "SMALL", Effort(surfaces=24, directions=12, steps=3)),
+    (fit_sampler, "SMALL", _NO_EFFORT),
+    (heads, "fit_sampler", _guess_sampler),
     (heads, "_fit_split", _guess_split),
     (finish, "first_effort", _little_at_first),
     (half_floats, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
+    # seconds of a dispatch that is timed, and how many of them
+    (time_responses.time_material, "__defaults__", (1e-3, POINT, False)),
+    (time_responses, "_REPEATS", 1),
     (runtime_files, "TARGETS", FEW_SHADERS),
     (os, "fsync", lambda _file: None),
 )

@@ -112,12 +112,12 @@ def test_the_threads_of_a_device_are_those_that_do_its_work():
     student = Student(initialise(SPEC, LAYOUT, 0), device)
     assert set(device.threads) < running_threads()
     random = np.random.default_rng(1)
-    pairs = np.abs(random.normal(size=(2, 1 << 18, 3))).astype(np.float32)
+    pairs = np.abs(random.normal(size=(2, 1 << 16, 3))).astype(np.float32)
     pairs /= np.linalg.norm(pairs, axis=2, keepdims=True)
     others = running_threads() - set(device.threads) - {threading.get_native_id()}
     before = {thread: ticks(thread) for thread in running_threads()}
     for _ in range(3):
-        student.response(random.random((1 << 18, 2), np.float32), *pairs)
+        student.response(random.random((1 << 16, 2), np.float32), *pairs)
     spent = {thread: ticks(thread) - before[thread] for thread in others | set(device.threads)}
     of_device = sum(spent[thread] for thread in device.threads)
     assert of_device > 5

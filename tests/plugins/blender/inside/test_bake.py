@@ -62,6 +62,7 @@ def baked(tmp_path_factory):
         scene,
         *("-o", folder / "out", "--preset", "draft", "--time-limit", SECONDS),
         *("--attach", "--viewport-textures", "--", "--resolution", "32"),
+        *("--set", "network=2x16", "--set", "batch=256"),
     )
     return scene, done
 
