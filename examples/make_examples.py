@@ -30,6 +30,7 @@ RECIPES: dict[str, tuple[Recipe, int]] = {
     "street_stone": (recipes_living.street_stone, 1),
     "rusting_paint": (recipes_living.rusting_paint, 1),
     "faded_cloth": (recipes_living.faded_cloth, 1),
+    "leaf": (recipes_living.leaf, 1),
     "paint": (recipes_painted.paint, 1),
 }
 """Each recipe and how many times the nominal size its maps are made at."""

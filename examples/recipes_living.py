@@ -1,4 +1,4 @@
-"""Textures of the examples with live inputs: wet stone, rusting paint, faded cloth."""
+"""Textures of the examples that age or grow: wet stone, rusting paint, faded cloth, a leaf."""
 
 from __future__ import annotations
 
@@ -69,3 +69,24 @@ def faded_cloth(size: int) -> dict[str, Texture]:
         "faded_cloth_masks.jpg": Texture(rgb(exposed, stripe, slub)),
         "faded_cloth_normal.png": Texture(pt.normal_map(pt.blur(height, 0.0012), 0.006)),
     }
+
+
+def leaf(size: int) -> dict[str, Texture]:
+    u, v = pt.uv_grid(size)
+    wander = pt.fractal(size, 4, seed=760, octaves=4)
+    across = np.abs(u - 0.5 + 0.006 * wander)
+    middle = pt.smoothstep(0.022, 0.006, across)
+    # side veins leave the midrib upwards, in turns on both sides
+    offset = np.where(u > 0.5, 0.5, 0.0)
+    climb = 6 * (v - 0.9 * across - 0.5 * across**2 + 0.012 * wander) + offset
+    beside = np.abs(climb % 1.0 - 0.5)
+    side = pt.smoothstep(0.075, 0.015, beside + 0.08 * across)
+    net = pt.cells(size, 46, seed=761, jitter=0.9)
+    fine = 0.55 * pt.smoothstep(0.1, 0.02, net.edge)
+    wide = pt.cells(size, 15, seed=762, jitter=0.9)
+    fine = np.maximum(fine, 0.75 * pt.smoothstep(0.06, 0.015, wide.edge))
+    veins = np.maximum(np.maximum(middle, 0.9 * side), fine)
+    tone = np.clip(0.5 + 0.28 * wander + 0.25 * (net.random(763) - 0.5), 0.0, 1.0)
+    spots = pt.cells(size, 9, seed=764, jitter=1.0)
+    brown = pt.smoothstep(0.16, 0.06, spots.nearest) * pt.smoothstep(0.72, 0.8, spots.random(765))
+    return {"leaf_masks.jpg": Texture(rgb(tone, veins, brown), quality=58)}

@@ -30,6 +30,7 @@ from verdigris.core.cli.shared.options import (
     require_in_range,
     require_known,
 )
+from verdigris.core.cli.shared.terminal import warn_of_light_from_below
 from verdigris.core.pictures.compare.verdict import judge
 
 app = CommandApp()
@@ -63,6 +64,8 @@ def export(
     """
     require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
+    if target not in TEXTURE_TARGETS:
+        warn_of_light_from_below([opened], f"what is written for {target} has")
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
         print("\n".join(map(str, write_maya_effect(opened, output or beside))))
@@ -106,7 +109,9 @@ def pack(
     The pack contains one buffer with all weights, without duplicates, and one shader for all
     materials.
     """
-    scene = join([open_bundle(path) for path in bundles], output)
+    opened = [open_bundle(path) for path in bundles]
+    scene = join(opened, output)
+    warn_of_light_from_below(opened, "a scene pack has")
     decoders = counted(scene.weights.bytes // scene.decoder_bytes, "decoder")
     print(
         f"{output}: {counted(len(scene.materials), 'material')}, {describe(scene.spec)}, "

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from verdigris.core.base.text import format_share
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.files.read import Bundle
 
 # Before, the line would only flicker.
 _QUICK_SECONDS = 2.0
@@ -18,6 +22,13 @@ _CLEAR = "\r\x1b[K"
 def warn(text: str) -> None:
     """Prints a note to standard error."""
     print(f"verdigris: {text}", file=sys.stderr, flush=True)
+
+
+def warn_of_light_from_below(bundles: Sequence[Bundle], what: str) -> None:
+    """Prints which bundles transmit light. `what` has reflected light only."""
+    for bundle in bundles:
+        if bundle.manifest.transmitted:
+            warn(f"{bundle.manifest.name} transmits light, and {what} reflected light only")
 
 
 @contextmanager
