@@ -111,6 +111,7 @@ def check_notices(teachers, path):
 def leave_albedo_out(monkeypatch):
     """Of what is reported: it compiles a kernel of its own."""
     monkeypatch.setattr(notices_of_bakes, "mean_albedo", lambda _: (0.5, 0.5, 0.5))
+    monkeypatch.setattr(notices_of_bakes, "mean_transmitted", lambda _: (0.0, 0.0, 0.0))
 
 
 def check_training(teachers, path, monkeypatch):
