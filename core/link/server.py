@@ -317,6 +317,17 @@ class LinkServer:
                 await client.changed.wait()
 
 
+def place_of(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT, of which each may be left out. Raises ValueError."""
+    host, colon, port = text.rpartition(":")
+    if not colon and not port.isdecimal():
+        host, port = port, ""
+    number = int(port or PORT)
+    if not 0 <= number <= 65535:
+        raise ValueError(text)
+    return host.strip("[]") or LOOPBACK[0], number
+
+
 async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     """The fragments of a message. Each is made when the last one has left."""
     for piece in pieces:
@@ -333,4 +344,4 @@ def _require_library() -> None:
         ) from None
 
 
-__all__ = ["LOOPBACK", "MOST_CLIENTS", "PORT", "LinkServer"]
+__all__ = ["LOOPBACK", "MOST_CLIENTS", "PORT", "LinkServer", "place_of"]

@@ -74,7 +74,11 @@ class TrainingLink:
         finally:
             if isinstance(events, Generator):
                 events.close()
-            self._thread.shutdown()
+            self.close()
+
+    def close(self) -> None:
+        """Waits for the last snapshot."""
+        self._thread.shutdown()
 
     def look(self, event: Event) -> None:
         """Takes a snapshot after a step, if one is due; and the bundles when they are written."""
@@ -105,6 +109,7 @@ class TrainingLink:
         copied = _Copied(trainer.parameters(), trainer.latent_ranges(), form, facts)
         if not self._makers:
             self._makers = [_maker_of(run, number) for number in range(len(run.names))]
+            self._server.choose(run.names[0])
         self._copied = time.perf_counter() - begun
         self._due = now + SHORTEST
         self._making = self._thread.submit(self._make, copied)

@@ -10,6 +10,7 @@ import typer
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.cli.shared.extras import PANEL, require_extra
+from verdigris.core.cli.shared.link_options import offer_link
 from verdigris.core.cli.shared.options import CommandApp, Confined, Search
 
 app = CommandApp()
@@ -28,6 +29,12 @@ def panel(
     ] = None,
     search: Search = None,
     confined: Confined = False,
+    link: Annotated[
+        bool,
+        typer.Option(
+            "--link", help="Show what the panel bakes in games and pages that are running."
+        ),
+    ] = False,
     yes: Annotated[
         bool,
         typer.Option("--yes", help="Install missing packages of the panel without a question."),
@@ -35,6 +42,8 @@ def panel(
 ) -> None:
     """Opens the bake panel in a window."""
     require_extra(PANEL, "verdigris panel --yes", yes)
+    if link:
+        offer_link(None)
     try:
         # by name: the core does not depend on Qt
         window = import_module("verdigris.ui.window")

@@ -47,6 +47,7 @@ class Extra:
 
 
 PANEL = Extra("panel", "the panel", ("PySide6", "shiboken6", "pyqtgraph", "colorama"), 97, 273)
+LINK = Extra("link", "the live link", ("websockets",), 1, 2)
 
 
 def require_extra(extra: Extra, command: str, is_agreed: bool) -> None:

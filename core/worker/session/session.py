@@ -29,6 +29,7 @@ from verdigris.core.worker.session.opening import (
     open_document,
     trainer_of,
 )
+from verdigris.core.worker.session.panel_link import PanelLink
 from verdigris.core.worker.session.showing import RequestedView, open_students
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Session:
         self._importance: NDArray[np.float32] | None = None
         self._bake: _Bake | None = None
         self._turns = Turns()
+        self._link = PanelLink(post)
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
             commands.Open: self._open,
@@ -141,6 +143,7 @@ class Session:
             self._fail(f"an internal error ended the bake: {failure!r}", type(failure).__name__)
 
     def close(self) -> None:
+        self._link.end()
         if self._bake is not None:
             self._bake.job.close()
             self._bake = None
@@ -203,6 +206,7 @@ class Session:
         material.pictures.begin(job)
         # a refused bake ends here
         self._bake = _Bake(job, material)
+        self._link.begin(job)
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _show_bundle(self, command: commands.Show) -> None:
@@ -210,6 +214,7 @@ class Session:
         material = self._require_material("show")
         with self._doing("opening the bundle"):
             material.pictures.show(*open_students(command, material.teacher))
+            self._link.show(command.path)
             self._post(worker_events.Shown(command.path, command.against))
 
     def _compare(self, command: commands.Compare) -> None:
@@ -313,6 +318,7 @@ class Session:
 
     def _set_view(self, command: commands.SetView) -> None:
         is_taken = self._view.look(self._compared or self._pictures, command)
+        self._link.tell_live(self._material.teacher if self._material else None, command.live)
         if is_taken and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
@@ -363,6 +369,7 @@ class Session:
             raise RuntimeError("it ended without a result")
         self._enter_phase(event)
         self._post(event)
+        self._link.look(event)
         if isinstance(event, Started):
             self._post(bake.job.plan(event))
         if isinstance(event, Step) and bake.job.takes_new_weights():

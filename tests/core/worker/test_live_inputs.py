@@ -1,11 +1,17 @@
 """Live inputs in the worker: both sides of the pictures move, and the bake keeps its defaults."""
 
+import socket
+import threading
+import time
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.link.client import LinkClient
 from verdigris.core.material.live_inputs.live_input import parse_all_wanted
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -145,8 +151,14 @@ def test_another_bundle_takes_the_value_by_its_own_range(teacher, trainer, devic
 
 
 def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monkeypatch):
+    """Also in programs that follow its live link."""
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("VERDIGRIS_LINK_AT", f"127.0.0.1:{port}")
+    monkeypatch.setenv("VERDIGRIS_LINK_TOKEN", "panel")
     worker = RunningWorker()
+    received, link = [], None
     try:
         opening = commands.Open(
             name="clay", payload=clay().encode(), live=(*LIVE, "rain=0..1", "grey=0..1")
@@ -164,6 +176,10 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         worker.send(commands.Range(input=1))
         assert "there are 1 live inputs" in worker.wait_for("error").header["text"]
         worker.start(tmp_path, QUICK)
+        if find_spec("websockets"):
+            link = LinkClient(f"ws://127.0.0.1:{port}/?token=panel")
+            following = threading.Thread(target=lambda: received.extend(link))
+            following.start()
         worker.wait_for("finished")
         # twice: the first picture of a view may be that of the view before
         light = []
@@ -184,5 +200,16 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         bundle = open_bundle(tmp_path / "clay.vdg")
         assert str(tmp_path / "clay.vdg") in str(result)
         assert bundle.manifest.live_defaults == pytest.approx((0.25,))
+        if link:
+            end = time.monotonic() + 10
+            while link.state.get("live") != {"grey": 0.9} and time.monotonic() < end:
+                time.sleep(0.01)
+            assert link.state["live"] == {"grey": 0.9}
     finally:
         worker.client.kill()
+    if link:
+        following.join()
+        assert link.ended == "lost"
+        first, last = received[0], received[-1]
+        assert (first.material, first.is_final, last.is_final) == ("clay", False, True)
+        assert last.files["weights.bin"] == (tmp_path / "clay.vdg" / "weights.bin").read_bytes()
