@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import check_tensors, unpack_weights
 from verdigris.core.link.protocol import (
     LARGEST_MESSAGE,
+    NEXT,
     SNAPSHOT,
     LinkError,
     decode,
@@ -70,6 +71,7 @@ class LinkClient:
 
         self._address = address
         self._files: dict[str, bytes] = {}
+        self._has_shown = False
         self.state: Mapping[str, Any] = {}
         """The last state that the server has told."""
         self.ended = ""
@@ -99,6 +101,10 @@ class LinkClient:
         """The next snapshot; None if the server has ended the link. Raises TimeoutError."""
         from websockets.exceptions import ConnectionClosed
 
+        if self._has_shown:
+            self._has_shown = False
+            with suppress(ConnectionClosed):
+                self._connection.send(NEXT)
         while True:
             try:
                 data = self._connection.recv(timeout=timeout, decode=False)
@@ -110,6 +116,7 @@ class LinkClient:
             if message.kind != SNAPSHOT:
                 self.state = message.head.values
                 continue
+            self._has_shown = True
             return self._complete(message.head.values, message.files)
 
     def _complete(self, head: Mapping[str, Any], new: Mapping[str, bytes]) -> Received:

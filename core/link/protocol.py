@@ -19,6 +19,8 @@ from verdigris.core.base.outputs import MANIFEST_FILE
 
 VERSION = 1
 SNAPSHOT, STATE = "snapshot", "state"
+# What a client says when it has shown a snapshot: what waits in buffers could no longer be skipped.
+NEXT = "next"
 MAGIC = b"VDLK"
 ALIGNMENT = 16
 LARGEST_HEAD = 1 << 20

@@ -1,7 +1,7 @@
 """The server of a live link: one thread with an event loop, beside a bake or a window.
 
-Each client has a task of its own, which sends the newest snapshot that the client does not have
-yet. A slow client therefore skips, and no client waits for another one. What a client does wrong
+Each client has a task of its own, which sends the newest snapshot when the client has shown the one
+before. A slow client therefore skips, and no client waits for another one. What a client does wrong
 ends its own link only.
 """
 
@@ -24,6 +24,7 @@ from verdigris.core.base.errors import reason
 from verdigris.core.base.text import version
 from verdigris.core.link.protocol import (
     BAD_MESSAGE,
+    NEXT,
     NO_MATERIAL,
     PIECE,
     STATE,
@@ -43,7 +44,7 @@ from verdigris.core.publish import make_page
 PORT = 8748
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_CLIENTS = 64
-# What a client may send: it has nothing to say.
+# What a client may send.
 _LARGEST_REQUEST = 4096
 # Seconds between pings, and until a client without an answer is dropped.
 _PING, _PATIENCE = 15.0, 30.0
@@ -64,6 +65,8 @@ class _Client:
     """Digests of the files that the client has, of the material that it shows."""
     shown: tuple[int, Snapshot] | None = None
     state: bytes = b""
+    is_ready: bool = True
+    """Whether the client has shown what it was sent."""
 
 
 class LinkServer:
@@ -263,10 +266,12 @@ class LinkServer:
         self._clients.add(client)
         sending = asyncio.create_task(self._send(connection, client))
         try:
-            # a client that ends, or that says something
+            # until the client ends, or says something else
             with contextlib.suppress(ConnectionClosed):
-                await connection.recv()
-                await connection.close(BAD_MESSAGE, "clients of a link send nothing")
+                while await connection.recv() == NEXT:
+                    client.is_ready = True
+                    client.changed.set()
+                await connection.close(BAD_MESSAGE, "clients of a link say only next")
         finally:
             self._clients.discard(client)
             sending.cancel()
@@ -309,8 +314,9 @@ class LinkServer:
                 client.state = state
                 await connection.send(state)
             due = self._due(client)
-            if due is not None and due is not client.shown:
+            if due is not None and due is not client.shown and client.is_ready:
                 number, snapshot = due
+                client.is_ready = False
                 await connection.send(_one_by_one(encode_snapshot(snapshot, number, client.known)))
                 client.known, client.shown = snapshot.digests, due
             else:

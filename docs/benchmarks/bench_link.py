@@ -1,10 +1,11 @@
 """What a live link costs a training, and how long a step takes to a client.
 
-    .venv/bin/python docs/benchmarks/bench_link.py examples/copper_tray.mtlx 512 120
+    .venv/bin/python docs/benchmarks/bench_link.py examples/copper_tray.mtlx 512 120 [screen]
 
-bakes for about so many seconds. A client comes and goes every three seconds, so that both kinds of
-seconds see the same machine. Prints the ratios of steps a second and of CPU time a step, and
-latencies. On a busy machine the CPU time says more: it counts the threads of the link, too.
+bakes for about so many seconds. With `screen`, the client is a page in Chromium, and latencies are
+those to its screen; otherwise it only reads. A client comes and goes every few seconds, so that
+both kinds of seconds see the same machine. Prints the ratios of steps a second and of CPU time a
+step, and latencies. On a busy machine the CPU time says more: it counts the link's threads, too.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ PERIOD = 3.0
 # Reads what comes and notes when, as a client that has nothing to compute.
 CLIENT = """
 import sys, time
-from verdigris.core.link.protocol import decode, with_version
-from websockets.sync.client import connect
-with connect(with_version(sys.argv[1]), max_size=None, compression=None, proxy=None) as link:
-    for data in link:
-        message = decode(data)
-        if message.kind == "snapshot":
-            print(message.head.values.get("step"), time.time(), flush=True)
+from verdigris.core.link.client import LinkClient
+with LinkClient(sys.argv[1]) as link:
+    for received in link:
+        print(received.step, time.time(), flush=True)
 """
 
 
-def main(document: str, resolution: str, seconds: str) -> None:
+def main(document: str, resolution: str, seconds: str, kind: str = "") -> None:
+    command = [sys.executable, "-c", CLIENT]
+    if kind == "screen":
+        command = ["node", str(Path(__file__).with_name("link_screen.mjs"))]
+    period = PERIOD if kind != "screen" else 5 * PERIOD
     control = BakeControl()
     rates: dict[bool, list[float]] = {False: [], True: []}
     costs: dict[bool, list[float]] = {False: [], True: []}
@@ -69,12 +71,12 @@ def main(document: str, resolution: str, seconds: str) -> None:
                 first, turned, before = first or now, now, event.step
                 spent = time.process_time()
             # the first second after a turn belongs to neither: programs start and end
-            elif now - turned > PERIOD:
+            elif now - turned > period:
                 steps = event.step - before
                 rates[client is not None].append(steps / (now - turned))
                 costs[client is not None].append((time.process_time() - spent) / steps)
                 if client is None:
-                    client = start(server.address)
+                    client = start(command, server.address)
                     while not server.clients:
                         time.sleep(0.01)
                 else:
@@ -93,22 +95,20 @@ def main(document: str, resolution: str, seconds: str) -> None:
         print(f"{name} with a client: {np.mean(ratio):.3f} +- {spread:.3f}, {pairs} pairs")
     late = np.array([at - times[step] for step, at in arrived if step in times])
     gaps = np.diff(sorted(at for _, at in arrived))
-    gaps = gaps[gaps < PERIOD]
+    gaps = gaps[gaps < period / 2]
     for name, found in (("from step to client", late), ("between snapshots", gaps)):
         low, high = np.percentile(found, [50, 95])
         print(f"{name}: median {low:.2f} s, 95% below {high:.2f} s, {len(found)} of them")
 
 
-def start(address: str) -> Any:
-    return subprocess.Popen(
-        [sys.executable, "-c", CLIENT, address], stdout=subprocess.PIPE, text=True
-    )
+def start(command: list[str], address: str) -> Any:
+    return subprocess.Popen([*command, address], stdout=subprocess.PIPE, text=True)
 
 
 def end(client: Any) -> list[tuple[int, float]]:
     client.terminate()
     text = client.communicate()[0]
-    lines = [line.split() for line in text.splitlines() if line.count(" ") == 1]
+    lines = [line.split() for line in text.splitlines()]
     # the first one may be old: a client that comes gets the newest that there is
     return [(int(step), float(at)) for step, at in lines[1:]]
 

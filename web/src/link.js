@@ -135,6 +135,8 @@ class Link {
       this.snapshot = snapshot;
       this.onMaterial(loaded, snapshot);
       this.begin(loaded);
+      // the next one comes now, and not what would have waited meanwhile
+      if (this.socket.readyState === 1) this.socket.send("next");
     }
   }
 

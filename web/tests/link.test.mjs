@@ -27,11 +27,19 @@ let browser;
 let server;
 let page;
 
+/** Waits until a page is no longer about:blank. */
+async function isLoaded(page) {
+  while ((await page.evaluate("location.href + document.readyState")).match(/^about|loading$/)) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 before(async () => {
   if (reason) return;
   server = await startServer({ src: path.join(here, "..", "src"), three });
   browser = await startBrowser([`--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`]);
   page = await browser.open(server.url, { width: 320, height: 240 });
+  await isLoaded(page);
   await page.evaluate(`(async () => {
     globalThis.verdigris = await import("/src/index.js");
     globalThis.webgl2 = await import("/src/webgl2.js");
@@ -162,6 +170,7 @@ for (const kind of ["WebGL", "WebGPU"]) {
 
 test("the server's page shows the link", ALL, async () => {
   const shown = await browser.open(address.replace("ws:", "http:"), { width: 400, height: 300 });
+  await isLoaded(shown);
   const found = await shown.evaluate(`(async () => {
     for (let tries = 0; !window.verdigrisReview && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 50));
     const review = await window.verdigrisReview.ready;
@@ -195,11 +204,12 @@ test("a wrong token, a wrong version and garbage have a clear end", ALL, async (
   })()`);
   assert.equal(found.told, "the link: the token is wrong: copy the whole address of the link");
   assert.deepEqual(found.version, [4426, "the link has version 1: update the client"]);
-  assert.deepEqual(found.garbage, [4400, "clients of a link send nothing"]);
+  assert.deepEqual(found.garbage, [4400, "clients of a link say only next"]);
 });
 
 test("a page from elsewhere is refused, with the token too", ALL, async () => {
   const other = await browser.open(server.url.replace("127.0.0.1", ELSEWHERE));
+  await isLoaded(other);
   const found = await other.evaluate(`new Promise((resolve) => {
     const socket = new WebSocket("${address}&version=1");
     socket.onclose = ({ code, reason }) => resolve([location.hostname, code, reason]);

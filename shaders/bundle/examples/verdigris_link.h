@@ -41,6 +41,7 @@ typedef struct {
     char material[128];
     uint32_t number, step, steps;     /* of the newest snapshot; 0 before the first one, and step if nothing trains */
     int is_final;                     /* these are the files of a finished bundle */
+    int has_shown;                    /* a snapshot was returned, and the next one was not asked for */
     int is_ended;                     /* the server is gone, or has refused; an error says why */
     VdLinkFile file[VD_LINK_FILES];   /* the newest of each name */
     intptr_t socket;
@@ -356,13 +357,20 @@ static int vd__link_frame(VdLink *link, VdError *error) {
 }
 
 int vd_link_poll(VdLink *link, int milliseconds, VdError *error) {
+    /* the text "next", under a mask of zeros */
+    static const uint8_t kNext[] = {0x81, 0x84, 0, 0, 0, 0, 'n', 'e', 'x', 't'};
     if (error)
         error->text[0] = 0;
+    if (link->has_shown && !link->is_ended)
+        vd__link_send(link, kNext, sizeof kNext);
+    link->has_shown = 0;
     while (!link->is_ended) {
         const int found = vd__link_frame(link, error);
         int received;
-        if (found == 1)
+        if (found == 1) {
+            link->has_shown = 1;
             return 1;
+        }
         if (found == 0)
             continue;
         received = vd__link_receive(link, milliseconds);
