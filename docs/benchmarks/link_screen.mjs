@@ -9,6 +9,7 @@ const server = await startServer({ src: path.join(web, "src"), three: path.join(
 const browser = await startBrowser();
 const page = await browser.open(server.url, { width: 256, height: 256 });
 const end = async () => {
+  clearInterval(looking);
   await browser.close();
   process.exit();
 };
@@ -40,6 +41,6 @@ await page.evaluate(`(async () => {
     },
   });
 })()`);
-setInterval(async () => {
-  for (const [step, at] of await page.evaluate("shown.splice(0)")) console.log(step, at);
+const looking = setInterval(async () => {
+  for (const [step, at] of await page.evaluate("shown.splice(0)").catch(() => [])) console.log(step, at);
 }, 200);
