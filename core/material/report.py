@@ -211,7 +211,8 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
         listed = implementation.getAttribute(LEFT_OUT) if implementation is not None else ""
         if listed:
             shown = _some(listed)
-            yield Part("other variables", DROPPED, f"{shown}: the response does not use them")
+            # nothing is lost
+            yield Part("unused variables", KEPT, f"{shown}: the response does not read them")
         if implementation is not None and implementation.hasAttribute("height"):
             yield NODE_FEATURES["displacement"]
         zero = implementation.getAttribute(ZERO) if implementation is not None else ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.files.paths import is_file
 from verdigris.core.material.shader.from_hlsl import COMMENT_OR_TEXT, blanked, from_hlsl
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class _Reader:
         if named is None:
             raise DocumentError(f"{where}: write the name of the included file in quotes")
         name = named[1] or named[2]
-        there = any(each.is_file() for each in self._search.candidates(name, path.parent))
+        there = any(is_file(each) for each in self._search.candidates(name, path.parent))
         if self._is_fragment and not there and name.startswith(_OF_MATERIALX):
             return found[0]
         try:
@@ -237,7 +238,7 @@ class _Reader:
     def _find_module(self, name: str, path: Path, where: str) -> Path | None:
         stem = name.removesuffix(".slang").replace(".", "/")
         for file in (f"{stem}.slang", f"{stem.replace('_', '-')}.slang"):
-            if any(each.is_file() for each in self._search.candidates(file, path.parent)):
+            if any(is_file(each) for each in self._search.candidates(file, path.parent)):
                 return self._search.require(file, path.parent, where, DocumentError).resolve()
         return None
 

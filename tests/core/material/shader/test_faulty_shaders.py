@@ -60,6 +60,8 @@ FAULTS = {
     "broken image": ('[VerdigrisFile("a.png")] Texture2D map; SamplerState s;'
                      + body("return map.Sample(s, uv).rgb;"), "a.png", {"a.png": "no image"}),
     "include": ('#include "none.hlsli"\n' + LAMBERT, "(1): 'none.hlsli' was not found"),
+    "long name": ('#include "' + "x" * 300 + '"\nimport ' + "y" * 300 + ";\n" + LAMBERT,
+                  "xxx' was not found"),
     "include cycle": ('#include "a.h"\n' + LAMBERT,
                       "b.h(1): files include each other: shader.slang -> a.h -> b.h -> a.h",
                       {"a.h": '#include "b.h"\n', "b.h": '#include "a.h"\n'}),
