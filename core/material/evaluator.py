@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 # The jobs of the kernel. The shaders have the same numbers.
-RESPONSE, UNLIT, VIEW, SAMPLES = range(4)
+RESPONSE, UNLIT, VIEW, SAMPLES, HIGHLIGHTS = range(5)
+_OF_CHANNELS = {3: RESPONSE, 4: UNLIT, 8: HIGHLIGHTS}
 _ALL_JOBS = Source("material/use_material"), "useMaterial"
 _POINTS = Source("material/use_points"), "usePoints"
 _OF_POINTS = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gResult")
@@ -141,6 +142,11 @@ class DeviceMaterial(ABC):
         """Emission towards `wo`, and coverage, (N, 4)."""
         return self._evaluate(4, uv, wo, wo, frames, live=live)
 
+    def highlights(self, uv: Floats, wo: Floats) -> Floats:
+        """Where highlights are, (N, 8): of the two narrowest, normal and width (GGX's alpha). A
+        width of 0 is unknown."""
+        return self._evaluate(8, uv, wo, wo, None)
+
     def _evaluate(
         self,
         channels: int,
@@ -212,7 +218,7 @@ class DeviceMaterial(ABC):
         output = variables["gResult"] = self.device.new_space(channels * count)
         use_material(
             self,
-            RESPONSE if channels == 3 else UNLIT,
+            _OF_CHANNELS[channels],
             count,
             DEFAULT_SLOPE_STEP,
             variables,
@@ -245,7 +251,7 @@ def use_material(
 ) -> None:
     """Runs or records a job for `count` points. `parameters` are those of the shader."""
     device = material.device
-    is_small = job in (RESPONSE, UNLIT) and not material.has_kernel(*_ALL_JOBS)
+    is_small = job in _OF_CHANNELS.values() and not material.has_kernel(*_ALL_JOBS)
     device.dispatch(
         material.kernel(*(_POINTS if is_small else _ALL_JOBS)),
         count * material.lanes_per_sample,

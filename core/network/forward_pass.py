@@ -134,6 +134,16 @@ class ForwardPass:
         self.run_forward(decoder, latents, batch)
         return response_of(self.spec, self._output)
 
+    def frames_of(
+        self, decoder: PackedDecoder, latents: FloatArray, batch: Places
+    ) -> tuple[FloatArray, FloatArray]:
+        """The normals of the learned frames, (frames, 3, points), and the factors by which half
+        vectors are stretched along tangent and bitangent, (frames, 2, points)."""
+        self._gather(latents, batch)
+        self._build_frames(decoder)
+        self._find_factors()
+        return self._axes[:, 2], self._factors
+
     def run_forward(self, decoder: PackedDecoder, latents: FloatArray, batch: Places) -> None:
         self._gather(latents, batch)
         self._build_frames(decoder)
@@ -194,13 +204,16 @@ class ForwardPass:
         logarithms *= np.float32(LOGARITHM_SHARE)
 
     def _stretch_halves(self, half: FloatArray) -> None:
+        self._find_factors()
+        along = self._by_pair(half[:, :2])
+        along *= self._factors[:, :, None]
+        normalise(half, self._inverse_h, half)
+
+    def _find_factors(self) -> None:
         limit = np.float32(STRETCH_LIMIT)
         np.multiply(self._rows_of_frames[:, AXIS_ROWS:], 1 / limit, out=self._limited)
         np.tanh(self._limited, out=self._limited)
         np.exp(np.multiply(self._limited, limit, out=self._factors), out=self._factors)
-        along = self._by_pair(half[:, :2])
-        along *= self._factors[:, :, None]
-        normalise(half, self._inverse_h, half)
 
     def _run_layers(self, decoder: PackedDecoder) -> None:
         x = self._inputs

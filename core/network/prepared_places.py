@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Samples of one evaluation: their data fits into the cache.
 _SAMPLES = 4096
+# Width of a highlight whose half vectors a network does not stretch.
+_UNSTRETCHED = 0.08
 # The work arrays of each thread, for one kind of network at a time.
 _own = threading.local()
 
@@ -134,6 +136,31 @@ def _kernel(network: Network, points: int, directions: int) -> ForwardPass:
     kernel: ForwardPass = _own.kernel
     kernel.round_latents = network.round_latents
     return kernel
+
+
+def highlights_of(network: Network, uv: Floats, live: Floats, level: int = 0) -> Floats:
+    """Where highlights are at places, (N, 8): twice a normal and a width (GGX's alpha), by learned
+    frames. They guide directions of light, and need not be exact."""
+    found = np.empty((len(uv), 8), np.float32)
+    forward = ForwardPass(network.decoder.spec, min(len(uv), _SAMPLES))
+    forward.round_latents = network.round_latents
+    # directions do not matter
+    nothing = np.zeros((2, 3, 0), np.float32), np.zeros(0, np.float32)
+    # the last part overlaps the one before, so that all have the same size
+    for start in range(0, len(uv), _SAMPLES):
+        first = min(start, len(uv) - forward.points)
+        part = slice(first, first + forward.points)
+        live_of = np.zeros((3, forward.points), np.float32)
+        live_of[: live.shape[1]] = live[part].T
+        at = corners(network.layout, np.ascontiguousarray(uv[part].T), level)
+        normals, factors = forward.frames_of(
+            network.decoder, network.latents, Places(*at, *nothing, live_of)
+        )
+        widths = _UNSTRETCHED / np.sqrt(factors[:, 0] * factors[:, 1])
+        of_frames = np.concatenate([normals, widths[:, None]], 1)
+        # of two frames: a network with one has the same twice
+        found[part] = of_frames[[0, -1]].transpose(2, 0, 1).reshape(-1, 8)
+    return found
 
 
 def responses(

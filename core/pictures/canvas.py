@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verdigris.core.base.process.processor import on_all_cores
 from verdigris.core.pictures.backdrop import ground_of, over
@@ -19,8 +20,6 @@ from verdigris.core.pictures.smoothing import APRON, smoothed, window_sums, with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from verdigris.core.base.array_types import Bytes, Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
@@ -38,6 +37,7 @@ _BAND = 48
 _MOST_AREAS = 16
 
 _Slices = tuple[slice, slice]
+_Numbers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Canvas:
     def __init__(self, raster: Raster, tone: Tone, behind: Floats | None = None) -> None:
         """`behind` is the light of a backdrop, (N, 3); grey by default."""
         self.raster, self._tone = raster, tone
-        # the sums of every other pass, and the mean of all without grain
+        # the sums of two halves of the passes, and the mean of all without grain
         self._drawn = np.zeros((2, raster.count, 4), np.float32)
         self._light = np.zeros((raster.count, 4), np.float32)
         self._passes = np.zeros(raster.count, np.uint16)
@@ -217,7 +217,7 @@ class Canvas:
             values = whole[area]
         if is_first:
             self._drawn[:, area], self._passes[area] = 0, 0
-        half = self._passes[area] % 2
+        half = _half_of(self._passes[area])
         self._drawn[half, area] += values
         self._passes[area] += 1
         self._update(area, pixels, lit.guide)
@@ -294,10 +294,10 @@ class Canvas:
             even = smoothed(even, guide, is_drawn & (passes == 1))
         if several.any():
             first, second = (
-                drawn[half, ..., :3] / np.maximum((passes + 1 - half) // 2, 1)[..., None]
-                for half in (0, 1)
+                drawn[half, ..., :3] / np.maximum(count, 1)[..., None]
+                for half, count in enumerate(_counts_of_halves(passes))
             )
-            even[several] = without_grain(first, second, guide, several)[several]
+            even[several] = without_grain(first, second, guide, several, int(passes.max()))[several]
         np.copyto(light[..., :3], even, where=is_drawn[..., None])
         within = tuple(
             slice(each.start - around.start, each.stop - around.start)
@@ -354,6 +354,19 @@ class Canvas:
     def pixels(self) -> Bytes:
         self._settle()
         return self._shown.reshape(self.raster.height, self.raster.width, 3)
+
+
+def _half_of(number: _Numbers) -> _Numbers:
+    """The half, 0 or 1, of passes with these numbers: first, second, second, first and so on. Every
+    other pass would look to the same side of the middle of its pixels (progressive.shift_of), and
+    detail would differ between the halves as grain does."""
+    return np.asarray((number ^ (number >> 1)) & 1)
+
+
+def _counts_of_halves(passes: _Numbers) -> tuple[_Numbers, _Numbers]:
+    """How many of so many passes are in each half."""
+    first = 2 * (passes // 4) + (passes % 4 > 0)
+    return np.asarray(first), np.asarray(passes - first)
 
 
 def heat_of(

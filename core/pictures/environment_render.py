@@ -100,7 +100,7 @@ class LitPart:
         origins = material.device.new_buffer(gbuffer.shadow_origin[part])
         made = cls(material, uploaded, origins, gbuffer.rotation, first)
         if network is not None:
-            made._listed = _Listed.of(network, gbuffer.uv[part])
+            made._listed = _Listed.of(material.device, network, gbuffer.uv[part])
         return made
 
     @property
@@ -185,16 +185,23 @@ class _Listed:
     uv: Floats
     unlit: Floats
     sum: Floats
+    highlights: Any
+    """On the device."""
 
     @classmethod
-    def of(cls, network: NetworkLight, uv: Floats) -> _Listed:
-        return cls(network, uv, network.unlit(uv), np.zeros((len(uv), 4), np.float32))
+    def of(cls, device: Device, network: NetworkLight, uv: Floats) -> _Listed:
+        highlights = device.new_buffer(network.highlights(uv))
+        return cls(network, uv, network.unlit(uv), np.zeros((len(uv), 4), np.float32), highlights)
 
     def add(self, variables: dict[str, Any], pairs: int, directions: int, emission: float) -> None:
         of_each = np.array([emission, emission, emission, 1], np.float32) * np.float32(pairs)
         self.sum += self.unlit * of_each
         self.sum[:, :3] += self.network.lit(
-            _LIST_ENVIRONMENT, "listEnvironment", self.uv, directions, variables
+            _LIST_ENVIRONMENT,
+            "listEnvironment",
+            self.uv,
+            directions,
+            {**variables, "gSeenHighlights": self.highlights},
         )
 
 

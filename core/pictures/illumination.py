@@ -20,7 +20,13 @@ from verdigris.core.pictures.backdrop import BACKDROP_BLUR, LaidGround, in_haze
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.picture_files import resized
-from verdigris.core.pictures.quick_light import Directions, Lit, QuickLight, directions_to
+from verdigris.core.pictures.quick_light import (
+    Directions,
+    Lit,
+    QuickLight,
+    directions_to,
+    frames_of,
+)
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.tone import CLIP, FILM, Tone
 from verdigris.core.pictures.view import GREY
@@ -114,19 +120,21 @@ class Illumination:
         view: View,
         mesh: Mesh | None = None,
         places: int = _PLACES,
+        number: int = 0,
     ) -> Lit:
-        """Light and coverage at the pixels of a G-buffer, by few directions."""
+        """Light and coverage at the pixels of a G-buffer, by few directions. Each pass, by its
+        number, has others."""
         if not len(gbuffer.pixel):
             return Lit(np.zeros((0, 4), np.float32))
         if isinstance(material, LaidGround):
-            return self._on_ground(material, gbuffer, view, 0, _QUICK_PAIRS, mesh)
+            return self._on_ground(material, gbuffer, view, number, _QUICK_PAIRS, mesh)
         material, footprint = self._prepare(material, view, places)
         if material.device.is_software:
-            return self._by_few(material, gbuffer, view, footprint)
+            return self._by_few(material, gbuffer, view, footprint, number)
         if not view.lit_by:
             return Lit(self._in_studio(material, gbuffer, view, footprint))
         lighting = self._lighting(view, mesh)
-        return Lit(light_pass(material, gbuffer, lighting, _QUICK_PAIRS, 0, footprint))
+        return Lit(light_pass(material, gbuffer, lighting, _QUICK_PAIRS, number, footprint))
 
     def fine(
         self,
@@ -179,11 +187,20 @@ class Illumination:
         return shade(material, gbuffer, lighting, True, footprint, subpixels=subpixels)
 
     def _by_few(
-        self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
+        self,
+        material: DeviceMaterial,
+        gbuffer: GBuffer,
+        view: View,
+        footprint: Footprint,
+        number: int,
     ) -> Lit:
-        directions = few_directions(view, gbuffer)
-        count = directions.wi.shape[1]
         network = network_of(material, footprint)
+        highlights = None
+        if view.lit_by:
+            seen = gbuffer.uv, frames_of(gbuffer)[1]
+            highlights = network.highlights(seen[0]) if network else material.highlights(*seen)
+        directions = few_directions(view, gbuffer, highlights, number)
+        count = directions.wi.shape[1]
         if network is not None:
             response = network.responses(gbuffer.uv, directions.wi, directions.wo)
         else:
@@ -210,10 +227,12 @@ class Illumination:
         return EnvironmentLighting(rotated, found, emission=self._effort.emission)
 
 
-def few_directions(view: View, gbuffer: GBuffer) -> Directions:
+def few_directions(
+    view: View, gbuffer: GBuffer, highlights: Floats | None = None, number: int = 0
+) -> Directions:
     """The light of quick pictures on a CPU."""
     if view.lit_by:
-        return _quick_light(*_light_key(view), view.rotate).directions(gbuffer)
+        return _quick_light(*_light_key(view), view.rotate).directions(gbuffer, highlights, number)
     lights = [(view.light, _KEY_COLOUR, 1.0)]
     if view.environment > 0:
         lights += [(direction, colour, view.environment) for direction, colour in _FILLS]

@@ -15,7 +15,7 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.network.forward_pass import ForwardPass, Places
 from verdigris.core.network.latents.texels import corners
-from verdigris.core.network.prepared_places import PackedNetwork, responses
+from verdigris.core.network.prepared_places import PackedNetwork, highlights_of, responses
 from verdigris.core.network.student import Student
 
 if TYPE_CHECKING:
@@ -68,6 +68,11 @@ class NetworkLight:
         device.dispatch(kernel, count, {**variables, "gListed": listed})
         numbers = listed.to_numpy().view(np.float32).reshape(_LISTED, directions, count)
         return self._sum(uv, numbers)
+
+    def highlights(self, uv: Floats) -> Floats:
+        """Where highlights are at places, (N, 8): twice a normal and a width."""
+        live = np.tile(np.array(self._material.live, np.float32), (len(uv), 1))
+        return highlights_of(self._network, uv, live, self._level)
 
     @profiled("evaluate network")
     def _sum(self, uv: Floats, listed: Floats) -> Floats:

@@ -3,8 +3,9 @@
 Each pixel has its own directions, as in interleaved sampling (Keller and Heidrich 2001). Half of
 them are drawn from the light of the map and half from what a material may reflect, and both are
 weighted by the balance heuristic (Veach 1997): the mean over neighbours has the light of the whole
-environment. Two more lights are the same at all pixels. They show the material without grain, and
-guide the smoothing of the others (smoothing.py).
+environment. Where highlights are known, lobes follow them. Two more lights, one of them from the
+eye, are the same at all pixels. They show the material without grain, and guide the smoothing of
+the others (smoothing.py).
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Floats
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.pictures.gbuffer import GBuffer
 
-# Lights of the guide, and directions at a pixel from the map and from the lobes.
-_GUIDES, _DRAWN = 2, 3
+# Directions at a pixel from the map and from the lobes.
+_DRAWN = 3
 # Widths of GGX lobes, because a graph does not say how rough it is.
 _WIDTHS = (0.003, 0.02, 0.08, 0.25, 0.6)
+# Where highlights are known: the width of a second lobe by that of a highlight, and of a third.
+_WIDER, _WIDEST = 3.0, 0.5
 # Pixels along a side of a square over which directions are spread evenly, and directions in a
 # table. Each direction of a pixel in the square has its own part of the table.
 _SIDE, _PART = 4, 127
@@ -52,6 +55,19 @@ def joined(parts: Sequence[Lit]) -> Lit:
     guides = [part.guide for part in parts if part.guide is not None]
     light = np.concatenate([part.light for part in parts])
     return Lit(light, np.concatenate(guides) if guides else None)
+
+
+def mean_of(passes: Sequence[tuple[Ints, Lit]]) -> tuple[Ints, Lit]:
+    """The mean of passes, each with the pixels that it sees: others are empty in it."""
+    pixels = np.unique(np.concatenate([each for each, _ in passes]))
+    light = np.zeros((len(pixels), 4), np.float32)
+    guide = np.zeros((len(pixels), 3), np.float32)
+    for of_pass, lit in passes:
+        at = np.searchsorted(pixels, of_pass)
+        light[at] += lit.light / len(passes)
+        if lit.guide is not None:
+            guide[at] += lit.guide / len(passes)
+    return pixels, Lit(light, guide if passes[0][1].guide is not None else None)
 
 
 @dataclass(frozen=True)
@@ -82,7 +98,7 @@ class Directions:
 
 def directions_to(lights: list[tuple[Floats, Floats]], gbuffer: GBuffer) -> Directions:
     """The directions to lights, which are the same at all pixels."""
-    return _to_lights(lights, *_frames(gbuffer))
+    return _to_lights(lights, *frames_of(gbuffer))
 
 
 def _to_lights(lights: list[tuple[Floats, Floats]], axes: Floats, wo: Floats) -> Directions:
@@ -96,19 +112,35 @@ class QuickLight:
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self._guides = principal_lights(environment, _GUIDES)
-        xi, self._halfway = _drawn_table()
-        self._towards = environment.draw(xi).astype(np.float32)
+        self._guides = principal_lights(environment, 1)[:1]
+        polar = (np.arange(len(environment.texels)) + 0.5) * np.pi / len(environment.texels)
+        mean = np.average(
+            environment.texels.mean(1, dtype=np.float64), axis=0, weights=np.sin(polar)
+        )
+        # of a light as bright as the map from all sides
+        self._from_eye = (np.pi * mean).astype(np.float32)
+        self._xi, self._halfway = _drawn_table()
+        self._towards = environment.draw(self._xi).astype(np.float32)
         self._radiance = environment.radiance(self._towards).astype(np.float32)
         self._density = environment.density(self._towards).astype(np.float32)
 
-    def directions(self, gbuffer: GBuffer) -> Directions:
-        """The directions at the pixels of a G-buffer: first those of the guide."""
-        axes, wo = _frames(gbuffer)
+    def directions(
+        self, gbuffer: GBuffer, highlights: Floats | None = None, number: int = 0
+    ) -> Directions:
+        """The directions at the pixels of a G-buffer: first those of the guide. `highlights`, (N,
+        8), are those of `DeviceMaterial.highlights`. Each pass, by its number, has others."""
+        axes, wo = frames_of(gbuffer)
         fixed = _to_lights(self._guides, axes, wo)
-        places = _places(gbuffer, 0)
+        # a second one from the eye, which sees detail where the first does not shine
+        to_guides = np.concatenate([fixed.wi, wo[:, None]], 1)
+        of_guide = np.concatenate(
+            [fixed.gain, np.broadcast_to(self._from_eye, (len(wo), 1, 3))], 1
+        ).astype(np.float32)
+        places = _places(gbuffer, 0, number)
         of_map = np.einsum("nij,nkj->nki", axes, self._towards[places])
-        halfway = self._halfway[_places(gbuffer, 1)]
+        lobes = _lobes(highlights, len(wo))
+        at = _places(gbuffer, 1, number)
+        halfway = self._halfway[at] if lobes is None else lobes.halfway(self._xi[at])
         cosine = np.einsum("nki,ni->nk", halfway, wo)
         of_lobes = 2 * cosine[..., None] * halfway - wo[:, None]
         towards = np.einsum("nij,nki->nkj", axes, of_lobes).reshape(-1, 3)
@@ -116,21 +148,22 @@ class QuickLight:
         density = self._environment.density(towards).reshape(of_lobes.shape[:2])
         wi = np.concatenate([of_map, of_lobes], 1)
         light = np.concatenate([self._radiance[places], light], 1)
-        density = np.concatenate([self._density[places], density], 1) + _density_of_lobes(wi, wo)
+        of_lobe = _density_of_lobes(wi, wo) if lobes is None else lobes.density(wi, wo)
+        density = np.concatenate([self._density[places], density], 1) + of_lobe
         gain = light / (_DRAWN * np.maximum(density, 1e-12))[..., None]
         drawn = _lit_only(wi, wo, gain)
         # the sun is the first of the fixed lights, and the rest of them is in the drawn ones
-        own = fixed.gain.copy()
+        own = of_guide.copy()
         own[:, 1 if self._environment.sun is not None else 0 :] = 0
         return Directions(
-            np.concatenate([fixed.wi, drawn.wi], 1),
+            np.concatenate([to_guides, drawn.wi], 1),
             fixed.wo,
             np.concatenate([own, drawn.gain], 1),
-            fixed.gain,
+            of_guide,
         )
 
 
-def _frames(gbuffer: GBuffer) -> tuple[Floats, Floats]:
+def frames_of(gbuffer: GBuffer) -> tuple[Floats, Floats]:
     """The axes of pixels, (N, 3, 3), and the directions to the eye in them."""
     axes = np.stack([gbuffer.tangent, gbuffer.bitangent, gbuffer.normal], 1).astype(np.float32)
     wo = np.einsum("nij,nj->ni", axes, gbuffer.to_eye).astype(np.float32)
@@ -146,12 +179,12 @@ def _lit_only(wi: Floats, wo: Floats, gain: Floats) -> Directions:
     return Directions(wi.astype(np.float32), wo, (gain * is_lit).astype(np.float32))
 
 
-def _places(gbuffer: GBuffer, kind: int) -> NDArray[np.int64]:
+def _places(gbuffer: GBuffer, kind: int, number: int) -> NDArray[np.int64]:
     """Places in the table, (N, directions): pixels of a square take different parts of it, and
     squares different places in each part."""
     row, column = np.divmod(gbuffer.pixel, gbuffer.size)
     order = _order()[row % _SIDE, column % _SIDE]
-    square = (row // _SIDE) * 40503 + (column // _SIDE) * 30011 + 7919 * kind
+    square = (row // _SIDE) * 40503 + (column // _SIDE) * 30011 + 7919 * kind + 104729 * number
     inside = (square * 2654435761 >> 7) % _PART
     return np.asarray((order[:, None] * _DRAWN + np.arange(_DRAWN)) * _PART + inside[:, None])
 
@@ -165,11 +198,58 @@ def _order() -> NDArray[np.int64]:
     return order
 
 
-def _halfway_vectors(xi: Floats, width: NDArray[np.float64]) -> Floats:
+def _halfway_vectors(xi: Floats, width: NDArray[np.floating]) -> Floats:
     """Vectors halfway between both directions of a reflection by GGX lobes of these widths."""
-    cosine = np.sqrt((1 - xi[:, 1]) / (1 + (width**2 - 1) * xi[:, 1]))
-    sine, turn = np.sqrt(np.maximum(0, 1 - cosine**2)), 2 * np.pi * xi[:, 0]
-    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
+    cosine = np.sqrt((1 - xi[..., 1]) / (1 + (width**2 - 1) * xi[..., 1]))
+    sine, turn = np.sqrt(np.maximum(0, 1 - cosine**2)), 2 * np.pi * xi[..., 0]
+    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], -1).astype(np.float32)
+
+
+class _Lobes(NamedTuple):
+    """Lobes of GGX at pixels, one for each direction."""
+
+    normal: Floats
+    """(N, directions, 3)."""
+    width: Floats
+    """(N, directions)."""
+
+    def halfway(self, xi: Floats) -> Floats:
+        """Halfway vectors, (N, directions, 3), by points of the unit square."""
+        x, y, z = np.moveaxis(_halfway_vectors(xi, self.width), -1, 0)[..., None]
+        # an orthonormal basis (Duff et al. 2017)
+        n = self.normal
+        side = np.where(n[..., 2] < 0, -1, 1).astype(np.float32)
+        a = -1 / (side + n[..., 2])
+        b = n[..., 0] * n[..., 1] * a
+        first = 1 + side * n[..., 0] ** 2 * a, side * b, -side * n[..., 0]
+        second = b, side + n[..., 1] ** 2 * a, -n[..., 1]
+        return np.asarray(x * np.stack(first, -1) + y * np.stack(second, -1) + z * n, np.float32)
+
+    def density(self, wi: Floats, wo: Floats) -> Floats:
+        """Density of reflected directions, (N, directions), per solid angle."""
+        halfway = wi + wo[:, None]
+        halfway /= np.maximum(np.linalg.norm(halfway, axis=-1, keepdims=True), 1e-9)
+        up = np.maximum(np.einsum("nki,nji->nkj", halfway, self.normal), 0)
+        cosine = np.maximum(np.einsum("nki,ni->nk", halfway, wo), 1e-6)
+        square = self.width[:, None] ** 2
+        lobes = square * up / (1 + (square - 1) * up * up) ** 2
+        return np.asarray(lobes.sum(-1) / (4 * np.pi * _DRAWN * cosine))
+
+
+def _lobes(highlights: Floats | None, count: int) -> _Lobes | None:
+    """A narrow and a wider lobe about the highlights, and one about the surface's own normal, which
+    is all that is known of pixels without."""
+    if highlights is None or not highlights[:, 3].any():
+        return None
+    found = highlights.reshape(count, 2, 4)
+    # without a second one the first is both
+    found = np.where(found[:, 1:, 3:] > 0, found, found[:, :1])
+    own = np.zeros((count, 1, 4), np.float32)
+    own[..., 2:] = 1, _WIDEST
+    lobes = np.concatenate([found, own], 1)
+    lobes = np.where(found[:, :1, 3:] > 0, lobes, own)
+    lobes[:, 1, 3] = np.minimum(_WIDER * lobes[:, 1, 3], _WIDEST)
+    return _Lobes(lobes[..., :3], lobes[..., 3])
 
 
 def _density_of_lobes(wi: Floats, wo: Floats) -> Floats:

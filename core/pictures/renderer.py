@@ -19,13 +19,14 @@ from verdigris.core.pictures.backdrop import LaidGround, ground_mesh
 from verdigris.core.pictures.canvas import Canvas, PlacedGround, PlacedShape, Raster, heat_of
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.progressive import Progressive, shift_of
+from verdigris.core.pictures.quick_light import mean_of
 from verdigris.core.pictures.seen_places import PLACES_SIDE, SeenPlaces
 from verdigris.core.pictures.view import ALL, NEURAL, REFERENCE, WIPE, View, needs_redraw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Floats
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.canvas import Tile
     from verdigris.core.pictures.gbuffer import GBuffer
@@ -41,6 +42,8 @@ _TILE_ON_CPU, _TILE_ON_GPU = 48, 512
 _PLACES_SIDE = 320
 # The least shorter side of a picture of the ground.
 _LEAST_GROUND = 64
+# Passes of the first picture: highlights are smaller than its pixels.
+_COARSE_PASSES = 2
 # Half the side of the square over which a difference is smoothed until both sides are fine.
 _HEAT_RADIUS = 3
 # Share of the width that is drawn beyond the wipe: it can be moved before the next picture comes.
@@ -215,11 +218,12 @@ class Renderer:
         uv = (np.floor(gbuffer.uv * self.texels) + 0.5) / self.texels
         return replace(gbuffer, uv=uv.astype(np.float32))
 
-    def light(self, material: object, gbuffer: GBuffer, places: int = 4) -> Lit:
-        """Light and coverage at the pixels of a G-buffer, by few directions."""
+    def light(self, material: object, gbuffer: GBuffer, places: int = 4, number: int = 0) -> Lit:
+        """Light and coverage at the pixels of a G-buffer, by few directions. Each pass, by its
+        number, has others."""
         if isinstance(material, DeviceMaterial):
             return self._illumination.quick(
-                material, gbuffer, self.view, self._mesh_of(material), places
+                material, gbuffer, self.view, self._mesh_of(material), places, number
             )
         assert self._light_in_place is not None
         return self._light_in_place(material, gbuffer, self.view)
@@ -378,10 +382,14 @@ class Renderer:
         whole = side.picture.raster
         coarse = Raster.of(whole.shape, min(self._coarse, whole.short), self.view.aspect)
         canvas = self.new_canvas(coarse)
-        gbuffer = self.gbuffer_of(coarse, coarse.whole())
-        canvas.put(gbuffer.pixel, self.light(side.material, gbuffer, places=1))
+        passes = range(_COARSE_PASSES if self.view.lit_by else 1)
+        canvas.put(*mean_of([self._light_coarsely(side, coarse, number) for number in passes]))
         side.picture.coarse = canvas
         self._changed.add(side.name)
+
+    def _light_coarsely(self, side: _Side, coarse: Raster, number: int) -> tuple[Ints, Lit]:
+        gbuffer = self.gbuffer_of(coarse, coarse.whole(), shift_of(number))
+        return gbuffer.pixel, self.light(side.material, gbuffer, places=1, number=number)
 
     def _draw_fine(self, sides: list[_Side]) -> None:
         waiting = [(side, part) for side in sides if (part := side.picture.next_fine())]

@@ -17,8 +17,9 @@ APRON = 2 * _OF_SEVERAL + _OF_GRAIN
 _LEAST_DETAIL = 0.02
 _LEAST_LIGHT = 1e-3
 # Variance of the mean of two halves by that of their difference: less than a quarter, because their
-# directions are of one sequence that is spread evenly.
-_SHARE_OF_GRAIN = 1 / 16
+# directions are of one sequence that is spread evenly, and detail differs between halves, too. With
+# more passes than this, grain vanishes faster than detail.
+_SHARE_OF_GRAIN, _FEW_PASSES = 1 / 16, 8
 
 
 def smoothed(light: Floats, guide: Floats, is_drawn: Bools, radius: int = _OF_ONE) -> Floats:
@@ -38,7 +39,9 @@ def smoothed(light: Floats, guide: Floats, is_drawn: Bools, radius: int = _OF_ON
     return np.asarray(np.maximum(slope * guide + offset, 0) * here, np.float32)
 
 
-def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools) -> Floats:
+def without_grain(
+    first: Floats, second: Floats, guide: Floats, is_drawn: Bools, passes: int = _FEW_PASSES
+) -> Floats:
     """The mean of two pictures of the same light with independent grain, smoothed as far as that
     brings it nearer to the truth: a smoothed half is compared with the other half, which shows how
     much detail the smoothing takes (cross-validation, as Rousselle, Knaus and Zwicker 2012 do)."""
@@ -55,7 +58,8 @@ def without_grain(first: Floats, second: Floats, guide: Floats, is_drawn: Bools)
 
     apart = spread(first - second)
     across = (spread(smooth[0] - second) + spread(smooth[1] - first)) / 2
-    grain, lost = _SHARE_OF_GRAIN * apart, np.maximum(across - apart / 2, 0)
+    of_grain = _SHARE_OF_GRAIN * min(1.0, _FEW_PASSES / passes) ** 2
+    grain, lost = of_grain * apart, np.maximum(across - apart / 2, 0)
     share = grain / (grain + lost + 1e-9) * here
     return np.asarray(mean + share * (even - mean), np.float32)
 

@@ -45,8 +45,8 @@ _SMALLER = 4
 _PAIRS_ON_CPU, _PAIRS_ON_GPU, _STUDIO_SUBPIXELS = 4, 16, 2
 # On a CPU, a larger window has a quarter of the passes, which take long there.
 _PASSES_A_SAMPLE, _MOST_WITH_ALL_PASSES = 4, 320
-# Places of the reference's footprint in each pass.
-_PLACES_UNDER_ENVIRONMENT, _PLACES_IN_STUDIO = 2, 4
+# Places of the reference's footprint for each direction: each has others.
+_PLACES = 2
 _KEYS = {"left_bracket": "[", "right_bracket": "]", "minus": "-", "equal": "=", "h": "h"}
 _KEYS |= {"e": "e", "r": "r"}
 _PAUSE_SECONDS = 0.01
@@ -243,8 +243,7 @@ class Viewer:
         if material is self._neural:
             self._neural.lod = view.level
         elif material is self._source:
-            least = _PLACES_UNDER_ENVIRONMENT if view.lit_by else _PLACES_IN_STUDIO
-            return material, Footprint(2.0**view.level / self._width, max(places, least))
+            return material, Footprint(2.0**view.level / self._width, max(places, _PLACES))
         return material, POINT
 
     def _draw_next(self, renderer: Renderer, is_interrupted: Callable[[], bool]) -> bool:

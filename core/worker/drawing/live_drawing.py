@@ -19,7 +19,7 @@ import numpy as np
 
 from verdigris.core.base.process.processor import on_all_cores, usable_processors
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.network.prepared_places import PreparedPlaces
+from verdigris.core.network.prepared_places import PreparedPlaces, highlights_of
 from verdigris.core.pictures.illumination import few_directions
 from verdigris.core.pictures.quick_light import Lit, joined
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
@@ -255,9 +255,12 @@ class _Part:
         """The pixels, and what they show."""
         if self._lit is None:
             view, gbuffer = self._view, self._gbuffer
-            live = self._materials.live_of(network, view)
-            directions = few_directions(view, gbuffer)
-            self._lit = LitPixels(network, gbuffer, directions, int(view.level), live)
+            live, level = self._materials.live_of(network, view), int(view.level)
+            of_pixels = np.tile(np.array(live, np.float32), (len(gbuffer.uv), 1))
+            level = min(level, network.layout.levels - 1)
+            found = highlights_of(network, gbuffer.uv, of_pixels, level) if view.lit_by else None
+            directions = few_directions(view, gbuffer, found)
+            self._lit = LitPixels(network, gbuffer, directions, level, live)
         return self._lit.draw(network)
 
 

@@ -8,6 +8,8 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.material.evaluator import POINT
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures import environment_render
 from verdigris.core.pictures.backdrop import Ground, out_of_focus
 from verdigris.core.pictures.environment_render import (
@@ -236,17 +238,24 @@ def test_out_of_focus_an_environment_keeps_its_light():
     np.testing.assert_allclose(soft.texels[16:48].mean((0, 1)), near, rtol=0.02)
 
 
+LEANING = 0.5, 0.0, 0.75**0.5
+
+
 class Lobe(Ground):
     """A mirror lobe with the cosine to this power around the mirrored view."""
 
-    def __init__(self, device, power):
+    def __init__(self, device, power, normal=(0.0, 0.0, 1.0), width=0.0):
+        """`width` is that of the highlight which it reports."""
         super().__init__(device)
+        facing = "float3({}, {}, {})".format(*normal)
         text = f"""import material.teacher.interface;
 struct Lobe : ITeacher
 {{
     static float4 look(SurfacePoint point, float3 wi, float3 wo, bool isLit)
     {{
-        const float along = max(dot(wi, reflect(-wo, float3(0.0, 0.0, 1.0))), 0.0);
+        gHighlights.normals[0] = {facing};
+        gHighlights.widths.x = {width};
+        const float along = max(dot(wi, reflect(-wo, {facing})), 0.0);
         const float response = ({power} + 1.0) / (2.0 * 3.14159265) * pow(along, {power});
         return float4(isLit && wi.z > 0.0 ? float3(response) : float3(0.0), 1.0);
     }}
@@ -254,7 +263,7 @@ struct Lobe : ITeacher
 export struct Material : ITeacher = Lobe;
 export static const uint kLanesPerSample = 1;
 """
-        self.own = Source(f"test_lobe_{power}", text)
+        self.own = Source(f"test_lobe_{power}_{normal[0]}_{width}", text)
 
     def kernel(self, source, entry):
         return self._kernels.get((source, self.own), entry)
@@ -276,6 +285,35 @@ def test_wide_and_narrow_lobes_reflect_what_quadrature_finds(power):
     assert share.sum() == pytest.approx(1, abs=2e-3)
     found = mean_light(lobe, environment, None, 256)
     np.testing.assert_allclose(found, expected, rtol=0.015)
+
+
+def spread_of(material, environment):
+    """Mean, and standard deviation by the mean, of pixels that all show the same light."""
+    lit = lighting(material, environment)
+    found = draw_under(material, place((0, 0, 0)), lit, 1, 64)[..., 1]
+    return found.mean(), found.std() / found.mean()
+
+
+def test_directions_follow_the_highlight_of_a_leaning_surface():
+    """Its lobe lies outside of those around the surface's own normal, and in a white furnace its
+    integral is 1. A material of MaterialX reports its highlights itself."""
+    device, white = open_device("software"), Environment.of(WHITE)
+    unknown = spread_of(Lobe(device, 4000, LEANING), white)
+    mean, spread = spread_of(Lobe(device, 4000, LEANING, 0.008), white)
+    assert mean == pytest.approx(1, rel=0.02)
+    assert spread < 0.1 * unknown[1]
+    metal = """<materialx version="1.39">
+<normalmap name="n" type="vector3">
+<input name="in" type="vector3" value="0.75, 0.5, 0.933"/></normalmap>
+<conductor_bsdf name="d" type="BSDF"><input name="roughness" type="vector2" value="0.03, 0.02"/>
+<input name="normal" type="vector3" nodename="n"/></conductor_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
+<surfacematerial name="metal" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
+    found = Teacher(parse_document(metal), device=device).highlights(
+        np.zeros((1, 2), np.float32), np.float32([[0, 0, 1]])
+    )
+    np.testing.assert_allclose(found[0, :4], (*LEANING, 0.03), atol=2e-3)
 
 
 def test_a_sphere_shades_its_ground_from_sky_and_sun(ground):

@@ -29,11 +29,14 @@ def glossy(wi, wo):
 
 
 @pytest.mark.parametrize("name", ["studio", "sky", "sunset"])
-@pytest.mark.parametrize("response", [lambertian, glossy])
-def test_the_mean_over_pixels_is_the_integral_over_the_environment(name, response):
+@pytest.mark.parametrize(("response", "is_known"), [(lambertian, 0), (glossy, 0), (glossy, 1)])
+def test_the_mean_over_pixels_is_the_integral_over_the_environment(name, response, is_known):
     view = View(lit_by=name, rotate=30.0)
     gbuffer = sphere_gbuffer(SIZE)
-    directions = few_directions(view, gbuffer)
+    # of half of the pixels, or of none
+    highlights = np.tile(np.float32([0, 0, 1, 0.15, 0, 0, 1, 0]), (len(gbuffer.pixel), 1))
+    highlights[:: 1 + is_known, 3] = 0
+    directions = few_directions(view, gbuffer, highlights)
     responses = response(directions.wi, directions.wo[:, None]).astype(np.float32)
     found = directions.lit(np.repeat(responses[..., None], 3, -1)).light[:, :3]
 

@@ -11,7 +11,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
-from verdigris.core.network.prepared_places import PreparedPlaces
+from verdigris.core.network.prepared_places import PreparedPlaces, highlights_of
 from verdigris.core.network.student import Student
 from verdigris.core.pictures import illumination
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, heat_of
@@ -119,12 +119,15 @@ def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(
 ):
     gbuffer = make_gbuffer(wanted.shape, 48, None, Camera(turn=wanted.turn))
     network = trainer.live()
-    drawn = LitPixels(network, gbuffer, few_directions(wanted, gbuffer), wanted.level)
+    known = highlights_of(network, gbuffer.uv, np.zeros((len(gbuffer.uv), 0)), wanted.level)
+    drawn = LitPixels(network, gbuffer, few_directions(wanted, gbuffer, known), wanted.level)
     pixels, found = drawn.draw(network)
     np.testing.assert_array_equal(pixels, gbuffer.pixel)
     student = Student(trainer.parameters(), teacher.device)
     shown = ShownMaterials(teacher, 16).illumination
     by_numpy = shown.quick(student, gbuffer, wanted)
+    # the device's kernel of a network does not know its highlights
+    monkeypatch.setattr(Student, "highlights", lambda *_: known)
     monkeypatch.setattr(illumination, "network_of", lambda *_: None)
     expected = shown.quick(student, gbuffer, wanted)
     assert not np.array_equal(by_numpy.light, expected.light)
