@@ -400,6 +400,8 @@ class PanelModel:
             self.state.notices.add(ERROR, str(failure))
         else:
             self.link.send(commands.Publish(tuple(map(str, bundles)), str(page)))
+            # the worker may compile for some seconds first
+            self.state.notices.add(INFO, f"Writing {page.name}")
 
     def _read_history(self) -> None:
         folder, name = self.scene.result_folder, self.scene.result_name

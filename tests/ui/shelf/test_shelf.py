@@ -131,6 +131,7 @@ def test_versions_and_materials_are_published_on_one_page(page, session, tmp_pat
         bundles = tuple(str(page.list.entries.all[row].bundle) for row in rows)
         sent = session.client.sent[-1]
         assert sent == commands.Publish(bundles, str(tmp_path / "show.html"))
+        assert session.model.state.notices[-1].text == "Writing show.html"
     assert asked == ["wax.html", "materials.html"]
     session.receive("written", path=sent.output)
     assert session.model.state.notices[-1].reveal == tmp_path / "show.html"
