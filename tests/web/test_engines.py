@@ -1,5 +1,7 @@
 """What `verdigris export` writes for engines that run in a browser, in their own renderers."""
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from verdigris.core.network.spec import NetworkSpec
 
 from ..core.bundle.bundles import made_up, make_bundle, random_curves
 from ..core.in_process import run_command
-from .conftest import LIVE_INPUTS, run_node
+from .conftest import LIVE_INPUTS, WEB, run_node
 from .test_package import wrong_in
 
 
@@ -41,3 +43,17 @@ def test_react_babylon_and_godot_draw_what_the_decoder_computes(node, chromium, 
     skipped = {why for why in results.values() if why}
     if skipped:
         pytest.skip("; ".join(sorted(skipped)))
+
+
+def test_typescript_takes_the_types_of_react_and_babylon(node):
+    compiler = WEB / "node_modules" / "typescript" / "bin" / "tsc"
+    packages = (compiler, *(WEB / "node_modules" / name for name in ("@types/three", "@babylonjs")))
+    if not all(path.exists() for path in packages):
+        pytest.skip("TypeScript and types are not installed: npm install --prefix web")
+    command = [
+        *(node, compiler, "--noEmit", "--strict", "--skipLibCheck", "--jsx", "react-jsx"),
+        *("--module", "esnext", "--moduleResolution", "bundler", "--target", "esnext"),
+        *("tests/types/react.tsx", "tests/types/babylon.ts"),
+    ]
+    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -113,10 +113,10 @@ function compareMean(decoder, texels, radiance) {
   seen.forEach((each, channel) => assert.ok(Math.abs(each / sum[channel] - 1) < 0.04, `channel ${channel}: ${each} and ${sum[channel]}`));
 }
 
-test("the component of react draws what the decoder computes, and takes live values and tiles", REACT, async () => {
+test("the component of React draws what the decoder computes, with live values, a sky and a live link", REACT, async () => {
   await importBuilt("react", `
     import { createRoot, extend } from "@react-three/fiber";
-    import { Suspense, createElement } from "react";
+    import { StrictMode, Suspense } from "react";
     import * as THREE from "three";
     import { Sphere } from "./Example.jsx";
     import { NeuralMaterial, preload } from "./verdigris/react.js";
@@ -124,7 +124,18 @@ test("the component of react draws what the decoder computes, and takes live val
     const canvas = document.createElement("canvas");
     let root;
     let state;
-    export async function draw(properties) {
+    export const sockets = [];
+    globalThis.WebSocket = class {
+      constructor(address) { sockets.push(this); this.address = address; }
+      close() { this.isClosed = true; }
+    };
+    export function makeSky() {
+      const sky = new THREE.DataTexture(new Float32Array(4 * 16 * 8).fill(1), 16, 8, THREE.RGBAFormat, THREE.FloatType);
+      sky.mapping = THREE.EquirectangularReflectionMapping;
+      sky.needsUpdate = true;
+      return sky;
+    }
+    export async function draw(properties, sun = 2) {
       await preload("/react/${bundleOf("react")}");
       if (!root) {
         extend(THREE);
@@ -138,13 +149,13 @@ test("the component of react draws what the decoder computes, and takes live val
       }
       const ready = new Promise((resolve) => { globalThis.seen = resolve; });
       const store = root.render(
-        <Suspense fallback={null}>
-          <directionalLight position={[1, 2, 3]} intensity={2} />
+        <StrictMode><Suspense fallback={null}>
+          <directionalLight position={[1, 2, 3]} intensity={sun} />
           <mesh>
             <planeGeometry />
             <NeuralMaterial from="/react/${bundleOf("react")}" filter="exact" ref={(made) => made && seen(made)} {...properties} />
           </mesh>
-        </Suspense>,
+        </Suspense></StrictMode>,
       );
       const material = await Promise.race([ready, new Promise((_, fail) => setTimeout(fail, 20000, new Error("no material after 20 s")))]);
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -167,6 +178,14 @@ test("the component of react draws what the decoder computes, and takes live val
   // the same material: nothing was compiled again
   assert.equal(first.uuid, second.uuid);
   assert.deepEqual(second.live, { wetness: 1.5, tint: 0.25 });
+  const third = await page.evaluate("made.draw({ environment: made.makeSky(), samples: 64 }, 0)");
+  compareMean(decoder, third.texels, () => 1);
+  // a live link is open as long as the component has its address; strict mode opens one more
+  const open = () => page.evaluate("made.sockets.map(({ address, isClosed }) => (isClosed ? null : address)).filter(Boolean)");
+  await page.evaluate(`made.draw({ link: "ws://127.0.0.1:1/link?token=a" })`);
+  assert.match((await open()).join(), /^ws:\/\/127\.0\.0\.1:1\/link\?token=a&version=\d$/);
+  await page.evaluate("made.draw({})");
+  assert.deepEqual(await open(), []);
   await page.evaluate("made.close()");
   // @react-three/fiber 9.8 itself uses the clock that three.js 0.187 warns of
   assert.deepEqual(page.problems.splice(0).filter((each) => !each.startsWith("THREE.Clock")), []);
