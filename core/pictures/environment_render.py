@@ -58,6 +58,9 @@ class EnvironmentLighting:
     occluders: DeviceBvh
     emission: float = 1.0
     """Factor of the material's emission; 0 leaves only reflection."""
+    passing: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The share of light that passes what throws shadows: a shadow has the colour of a leaf, in its
+    direct light. It is a mean, and has no caustics."""
 
     @classmethod
     def upload(
@@ -135,6 +138,7 @@ class LitPart:
             "isFlat": int(is_flat),
             "firstLeaf": lighting.occluders.first_leaf,
             "indexBelow": material.index_below,
+            "passing": list(lighting.passing),
             "footprint": footprint.uniform(),
             **rows,
             **uniforms,

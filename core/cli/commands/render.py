@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +47,7 @@ from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
 from verdigris.core.material.live_inputs.live_input import WantedInput
+from verdigris.core.material.teacher.probe import mean_transmitted
 from verdigris.core.pictures.backdrop import BACKDROPS, over
 from verdigris.core.pictures.environment_render import (
     EnvironmentLighting,
@@ -214,7 +215,8 @@ def _under_environment(
     # the same for all frames
     ground = None
     if behind not in ("", "plain"):
-        ground = draw_behind(device, lighting, behind, kind, size, shape, samples)
+        passing = replace(lighting, passing=mean_transmitted(subject.drawn))
+        ground = draw_behind(device, passing, behind, kind, size, shape, samples)
 
     def draw(show: Show) -> NDArray[np.float32]:
         picture = render_under(

@@ -1,5 +1,7 @@
 """Pictures of surfaces that transmit, against closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,11 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.pictures.backdrop import Ground
-from verdigris.core.pictures.environment_render import EnvironmentLighting, render_under
+from verdigris.core.pictures.environment_render import (
+    EnvironmentLighting,
+    draw_behind,
+    render_under,
+)
 from verdigris.core.pictures.render import Lighting, render
 
 WHITE = np.ones((8, 16, 3), np.float32)
@@ -121,3 +127,22 @@ def test_the_studio_lights_both_sides(leaf, glass):
     toward = np.array(away.colour) * LEAF / np.pi
     np.testing.assert_allclose(lit.max(0), toward, rtol=0.02)
     assert not covered(render(glass, "sphere", 16, lighting=away)).any()
+
+
+def test_ground_in_the_shadow_of_a_leaf_has_its_colour(leaf):
+    device, texels = leaf.device, np.zeros((32, 64, 3), np.float32)
+    texels[:3] = 9
+    lighting = EnvironmentLighting.upload(device, Environment.of(texels))
+    pictures = [
+        draw_behind(device, each, "ground", "sphere", 24, samples=64)
+        for each in (
+            lighting,
+            replace(lighting, passing=tuple(LEAF)),
+            replace(lighting, passing=(1.0,) * 3),
+        )
+    ]
+    dark, green, clear = (picture.reshape(-1, 3).astype(float) for picture in pictures)
+    in_shadow = dark[:, 1] < 0.7 * clear[:, 1]
+    assert in_shadow.sum() > 10
+    share = (green - dark)[in_shadow] / (clear - dark)[in_shadow]
+    np.testing.assert_allclose(share, np.broadcast_to(LEAF, share.shape), rtol=1e-3)
