@@ -171,9 +171,11 @@ def cost_of_bundle(
     sources = stored_sources(bundle.manifest.source)
     if teacher is None and sources is not None:
         cost = _with_sources(cost, sources)
-    proxies = bundle.manifest.proxies
+    proxies, below = bundle.manifest.proxies, bundle.manifest.transmitted
     return replace(
         cost,
+        # each light is on one side: the nanoseconds are those of one decoder
+        weights_bytes=cost.weights_bytes + (below.weights.bytes if below else 0),
         maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts),
         proxies_bytes=proxies.texture.texel_bytes if proxies else 0,
     )
@@ -184,6 +186,8 @@ def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
     stored = untrained(settings)
     footprint = _footprint(settings.draw.finest_places, settings.resolution)
     cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
+    if teacher.index_below:
+        cost = replace(cost, weights_bytes=2 * cost.weights_bytes)
     return replace(cost, is_forecast=True, may_be_smaller=settings.size.is_open)
 
 

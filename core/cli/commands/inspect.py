@@ -161,6 +161,9 @@ def _print_bundle(bundle: Bundle) -> None:
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):
         if facts:
             print(f"  {name:<8}  {facts.width} x {facts.height}, {facts.levels} levels")
+    if below := manifest.transmitted:
+        through = "a thin wall" if below.index == 1 else f"a solid with the index {below.index:g}"
+        print(f"  passes    light, as {through}: {below.weights.bytes:,} more weights")
     proxies = manifest.proxies
     if proxies:
         print(f"  proxies   {proxies.width} x {proxies.height}, {proxies.levels} levels")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.kernels import Source
+from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
@@ -15,6 +16,7 @@ from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.parameters import TransmittedSide
 
+from ...in_process import run_command
 from ...material.test_sides import directions
 from ..bundles import lively_parameters, make_bundle
 from ..files.independent_sides import Sides
@@ -144,3 +146,18 @@ def test_verify_compares_both_sides(bundle):
     rows = [row.what for row in verify(bundle).rows]
     assert len([what for what in rows if what.startswith("transmitted: ")]) >= 3
     assert verify(bundle).holds
+
+
+def test_costs_and_words_count_both_decoders(bundle, software):
+    weights = bundle.manifest.weights.bytes
+    assert cost_of_bundle(bundle, software, is_brief=True).weights_bytes == 2 * weights
+    _, out, _ = run_command(["inspect", bundle.folder])
+    through = {1.0: "a thin wall", 1.5: "a solid with the index 1.5"}
+    wanted = f"passes    light, as {through[bundle.manifest.transmitted.index]}: {weights:,} more"
+    assert wanted in out
+
+
+def test_what_has_reflected_light_only_says_so(bundle, tmp_path):
+    _, _, err = run_command(["pack", bundle.folder, "-o", tmp_path / "scene.vdg"])
+    told = "material transmits light, and a scene pack has reflected light only"
+    assert told in err
