@@ -30,7 +30,7 @@ COMMANDS = {
     "measure": Listed("measure", "Measures the errors of a bundle against its source material."),
     "compare": Listed("compare", "Draws two to four materials and maps of their difference."),
     "verify": Listed("verify", "Checks that all decoders agree on a bundle."),
-    "export": Listed("bundles", "Writes a bundle for phones, other devices, Maya or RTXNS."),
+    "export": Listed("bundles", "Writes a bundle for other devices, an engine, Maya or RTXNS."),
     "versions": Listed("bundles", "Lists the versions of a bundle, or changes them."),
     "pack": Listed("bundles", "Joins bundles with the same architecture into a scene pack."),
     "publish": Listed("publish", "Writes a web page that shows bundles on any computer or phone."),

@@ -53,7 +53,7 @@ def export(
         typer.Option("--output", "-o", help="The folder or file. Default: beside BUNDLE."),
     ] = None,
 ) -> None:
-    """Writes a bundle for phones, other devices, an engine, Maya or RTXNS.
+    """Writes a bundle for other devices, an engine, Maya or RTXNS.
 
     `astc` stores the latents as ASTC 4 x 4 blocks, for phones. `rgba8` stores them as plain bytes,
     for devices with neither BC7 nor ASTC. `babylon`, `godot`, `react`, `unity` and `unreal` write a
