@@ -30,8 +30,8 @@ _ODD_VALUES = (
 
 
 def mutate(text: str, rng: random.Random) -> str:
-    """One to three random damages to a document."""
-    for _ in range(rng.randint(1, 3)):
+    """One or two random damages to a document."""
+    for _ in range(rng.randint(1, 2)):
         text = rng.choice(_WAYS)(text, rng)
     return text
 

@@ -14,7 +14,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from ..mutations import mutate
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
-SEED = 1939
+SEED = 2
 MUTANTS = 60
 MOST_EVALUATED = 2
 
