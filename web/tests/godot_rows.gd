@@ -7,7 +7,10 @@ const SIDE := 16
 
 
 func _ready() -> void:
-	var material: ShaderMaterial = NeuralMaterialScript.from_file("res://brass.verdigris")
+	# as the editor imports it and a game loads it
+	if NeuralMaterialScript.import_file("res://brass.verdigris", "user://brass.res") != OK:
+		push_error("the material was not saved")
+	var material: ShaderMaterial = load("user://brass.res")
 	var viewport := SubViewport.new()
 	viewport.size = Vector2i(SIDE, SIDE)
 	viewport.own_world_3d = true

@@ -56,7 +56,5 @@ func _import(
 	_platform_variants: Array[String],
 	_gen_files: Array[String]
 ) -> Error:
-	var material: ShaderMaterial = NeuralMaterialScript.from_file(source_file)
-	if material == null:
-		return ERR_FILE_CORRUPT
-	return ResourceSaver.save(material, "%s.%s" % [save_path, _get_save_extension()])
+	var target := "%s.%s" % [save_path, _get_save_extension()]
+	return NeuralMaterialScript.import_file(source_file, target)

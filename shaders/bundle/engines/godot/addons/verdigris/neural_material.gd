@@ -16,6 +16,13 @@ const FORMATS := {
 @export var live_low: PackedFloat32Array
 @export var live_high: PackedFloat32Array
 
+## The texels, by kind, as images: the layers of the latents, or one. Textures are made of them when
+## the material is loaded, because Godot reads mip levels of texture arrays back on few renderers.
+@export_storage var images: Dictionary:
+	set(value):
+		images = value
+		_make_textures()
+
 
 ## Sets a live input, such as "wetness". It changes without a compilation.
 func set_live(input: String, value: float) -> void:
@@ -72,20 +79,14 @@ static func from_file(path: String) -> ShaderMaterial:
 	var material: ShaderMaterial = new()
 	material.resource_name = facts["name"]
 	material.shader = load(shader_path)
-	var layers: Array[Image] = []
-	for layer in int(facts["latents"]["layers"]):
-		layers.append(_image(archive, facts["latents"], layer))
-	var latents := Texture2DArray.new()
-	if latents.create_from_images(layers) != OK:
-		push_error("%s: its latents make no texture: export it again" % path)
-		return null
-	material.set_shader_parameter("neural_latents", latents)
-	for texture: String in ["numbers", "base", "normal", "emission", "opacity"]:
-		if facts.has(texture):
-			var image := _image(archive, facts[texture], 0)
-			var made := ImageTexture.create_from_image(image)
-			material.set_shader_parameter("neural_" + texture, made)
+	var found := {}
+	for kind: String in ["latents", "numbers", "base", "normal", "emission", "opacity"]:
+		if facts.has(kind):
+			found[kind] = []
+			for layer in int(facts[kind]["layers"]):
+				found[kind].append(_image(archive, facts[kind], layer))
 	archive.close()
+	material.images = found
 	for vector: String in ["scale", "offset"]:
 		for quad in 2:
 			material.set_shader_parameter(
@@ -101,6 +102,28 @@ static func from_file(path: String) -> ShaderMaterial:
 		material.live_high.append(input["high"])
 	material.set_shader_parameter("neural_live", live)
 	return material
+
+
+## Writes the material of a file as a resource, as the importer does.
+static func import_file(path: String, target: String) -> Error:
+	var material: ShaderMaterial = from_file(path)
+	if material == null:
+		return ERR_FILE_CORRUPT
+	for kind: String in material.images:
+		material.set_shader_parameter("neural_" + kind, null)
+	return ResourceSaver.save(material, target)
+
+
+func _make_textures() -> void:
+	for kind: String in images:
+		var layers: Array[Image] = []
+		layers.assign(images[kind])
+		if kind == "latents":
+			var latents := Texture2DArray.new()
+			latents.create_from_images(layers)
+			set_shader_parameter("neural_latents", latents)
+		else:
+			set_shader_parameter("neural_" + kind, ImageTexture.create_from_image(layers[0]))
 
 
 static func _quad(numbers: Array, quad: int) -> Vector4:
