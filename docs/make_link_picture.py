@@ -33,7 +33,7 @@ from verdigris.ui.style.colours import DARK, apply_theme
 from verdigris.ui.window import Window
 
 REPOSITORY = Path(__file__).parents[1]
-PANEL, GAME = (720, 600), (440, 400)
+PANEL, GAME = (800, 800), (430, 400)
 INTERVAL, SPEED = 2.0, 8.0
 LAST = 4
 """Pictures after the end."""
@@ -57,8 +57,8 @@ class Film:
         memory = Memory(QSettings(f"{folder}/memory.ini", QSettings.Format.IniFormat))
         self.window = Window(FilesHost(), memory)
         self.model = self.window.panel.model
-        self.window.resize(QSize(*PANEL))
         self.window.show()
+        self.window.resize(QSize(*PANEL))
 
     def wait(self, holds: Callable[[], bool], seconds: float = 600) -> None:
         end = time.monotonic() + seconds
@@ -87,7 +87,7 @@ class Film:
         self.game.stdout.readline()
         self.window.open(REPOSITORY / "examples" / "copper_tray.mtlx")
         self.wait(lambda: model.can("start"))
-        self.window.panel.pages.show_only([])
+        self.window.panel.pages.show_only(["Bake"])
         model.set_choices(
             folder=str(self.folder / "neural"),
             preset="draft",
