@@ -11,6 +11,7 @@ Directions are [3, N].
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verdigris.core.base.array_types import FloatArray
 
@@ -48,6 +49,15 @@ def passed(mirrored_wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     inner2 = 1 - ratio * ratio * (1 - seen * seen)
     inner = np.sqrt(np.maximum(inner2, 0))
     return np.asarray(np.where(inner2 > 0, (ratio * seen - inner) * half - ratio * wo, -wo))
+
+
+def passes(mirrored_wi: FloatArray, wo: FloatArray, index: float) -> NDArray[np.bool_]:
+    """Whether the facet between both directions lets light pass. Above an index below 1 it reflects
+    all light at small cosines."""
+    total = mirrored_wi + wo
+    half = total / np.maximum(np.sqrt((total * total).sum(0)), _SHORTEST)
+    seen = (wo * half).sum(0)
+    return np.asarray(1 - seen * seen < index * index)
 
 
 def density_of_passed(

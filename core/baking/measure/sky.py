@@ -24,7 +24,7 @@ from verdigris.core.bundle.proxies.make_proxies import numpy_respond_at
 from verdigris.core.bundle.proxies.quadrature import find_shares
 from verdigris.core.lighting.named_environments import sky_luminance
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.sides import density_of_passed, passed
+from verdigris.core.material.sides import density_of_passed, passed, passes
 from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.compare.metrics import SkyMetrics, light_bias, measure_light
 
@@ -161,7 +161,8 @@ class _Lights:
         """Directions of light from below, [3, places, directions], and their densities."""
         outwards = wo.T[:, :, None]
         wi = passed(mirrored, outwards, self._index)
-        return wi, density * density_of_passed(wi, mirrored, outwards, self._index)
+        density = density * density_of_passed(wi, mirrored, outwards, self._index)
+        return wi, np.where(passes(mirrored, outwards, self._index), density, np.inf)
 
 
 def _frames(parameters: Parameters, uv: FloatArray) -> LearnedFrames:

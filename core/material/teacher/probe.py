@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import even_knots
-from verdigris.core.material.sides import density_of_passed, passed
+from verdigris.core.material.sides import density_of_passed, passed, passes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,8 @@ def mean_transmitted(material: DeviceMaterial) -> tuple[float, float, float]:
     mirrored, wo = drawn.wi.T, drawn.wo.T
     wi = passed(mirrored, wo, index)
     density = density_of_passed(wi, mirrored, wo, index)
-    weight = np.where((mirrored[2] > 0) & (wi[2] < 0), drawn.weight / np.maximum(density, 1e-6), 0)
+    is_lit = (mirrored[2] > 0) & (wi[2] < 0) & passes(mirrored, wo, index)
+    weight = np.where(is_lit, drawn.weight / np.maximum(density, 1e-6), 0)
     response = material.response(drawn.uv, np.ascontiguousarray(wi.T), drawn.wo)
     return _mean(response * weight[:, None])
 

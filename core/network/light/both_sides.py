@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
-from verdigris.core.material.sides import density_of_passed, mirrored, passed
+from verdigris.core.material.sides import density_of_passed, mirrored, passed, passes
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.parameters import Parameters
 
@@ -60,7 +60,9 @@ class SphereSampler:
         chosen = np.stack([np.where(is_above, first, rest), random[1]])
         chosen[0] = np.clip(chosen[0], 0, _BELOW_ONE)
         from_below = draw(self.below, chosen)
-        lower = np.where(from_below[2] > 0, passed(from_below, self.wo, self.index), 0)
+        below = passed(from_below, self.wo, self.index)
+        is_lit = (from_below[2] > 0) & (below[2] < 0) & passes(from_below, self.wo, self.index)
+        lower = np.where(is_lit, below, 0)
         upper = draw(self.above, chosen)
         # below the horizon it would be light of the other side
         upper = np.where(upper[2] > 0, upper, 0)

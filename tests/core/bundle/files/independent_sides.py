@@ -68,4 +68,6 @@ class Sides:
         below = m * [1, 1, -1] if n == 1 else through
         drawn = np.where(is_above[:, None], above, m)
         result = np.where(is_above[:, None], above, below)
-        return np.where(drawn[:, 2:] > 0, result, 0)
+        dark = (drawn[:, 2:] <= 0) | (~is_above[:, None] & (n != 1) & (1 - c * c >= n * n))
+        dark |= ~is_above[:, None] & (below[:, 2:] >= 0)
+        return np.where(dark, 0, result)

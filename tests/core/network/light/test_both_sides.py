@@ -63,7 +63,7 @@ def test_the_density_of_a_solid_integrates_to_one_over_the_sphere():
     assert abs(error.mean()) < 0.01
 
 
-@pytest.mark.parametrize("index", [1.0, 1.5])
+@pytest.mark.parametrize("index", [1.0, 1.5, 0.7])
 def test_an_estimate_with_drawn_directions_is_the_integral(index):
     """Of a function on the directions from which light can come."""
     draws, places = 6_000, 3
