@@ -14,7 +14,7 @@ from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.ktx2 import read_ktx2
 from verdigris.core.bundle.files.manifest import parse_known_tensors
 from verdigris.core.bundle.files.manifest_network import parse_network
-from verdigris.core.bundle.files.manifest_parts import parse_latents
+from verdigris.core.bundle.files.manifest_parts import parse_latents, parse_record
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import check_tensors, unpack_weights
 from verdigris.core.link.protocol import (
@@ -22,10 +22,12 @@ from verdigris.core.link.protocol import (
     NEXT,
     SNAPSHOT,
     LinkError,
+    Message,
     decode,
     records_of,
     with_version,
 )
+from verdigris.core.material.live_inputs.live_input import parse_live
 from verdigris.core.network.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -51,14 +53,15 @@ class Received:
         fields = parse_json(data, MANIFEST_FILE)
         spec = parse_network(fields)
         tensors = parse_known_tensors(fields, spec, False)
-        weights = self.files[self.manifest["weights"]["file"]]
+        record = parse_record(fields.table("weights"), LARGEST_MESSAGE)
+        weights = self.files[record.file]
         check_tensors(spec, tensors, len(weights), MANIFEST_FILE)
-        numbers = unpack_weights(spec, tensors, weights, "weights.bin")
+        numbers = unpack_weights(spec, tensors, weights, record.file)
         facts = parse_latents(fields.table("latents"), spec)
         levels = read_ktx2(self.files[facts.record.file], facts.texture, facts.record.file)
         scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
         texture = LatentTexture(facts.format, facts.layout, levels, scale, offset)
-        live = tuple(float(each["default"]) for each in self.manifest.get("live", ()))
+        live = tuple(each.default for each in parse_live(fields, spec.live_inputs))
         return Parameters(spec, facts.layout, numbers.decoder, texture.values(), numbers.head, live)
 
 
@@ -117,20 +120,9 @@ class LinkClient:
                 self.state = message.head.values
                 continue
             self._has_shown = True
-            return self._complete(message.head.values, message.files)
-
-    def _complete(self, head: Mapping[str, Any], new: Mapping[str, bytes]) -> Received:
-        manifest = parse_json(new.get(MANIFEST_FILE, b""), MANIFEST_FILE).values
-        files = {}
-        for record in records_of(manifest):
-            name = record["file"]
-            data = new.get(name, self._files.get(name, b""))
-            if hashlib.sha256(data).hexdigest() != record["sha256"]:
-                raise LinkError(f"{name}: does not have the digest of its record: connect again")
-            files[name] = data
-        self._files = files
-        step = int(head.get("step", 0))
-        return Received(head["number"], head["material"], head["final"], step, manifest, files)
+            found = complete(message, self._files)
+            self._files = dict(found.files)
+            return found
 
     def close(self) -> None:
         self._opened.close()
@@ -145,3 +137,24 @@ class LinkClient:
         at: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def complete(message: Message, before: Mapping[str, bytes]) -> Received:
+    """A snapshot with the files that came before it. Checks the digests."""
+    head = message.head
+    manifest = parse_json(message.files.get(MANIFEST_FILE, b""), MANIFEST_FILE).values
+    files = {}
+    for record in records_of(manifest):
+        name = str(record["file"])
+        data = message.files.get(name, before.get(name, b""))
+        if hashlib.sha256(data).hexdigest() != record["sha256"]:
+            raise LinkError(f"{name}: does not have the digest of its record: connect again")
+        files[name] = data
+    return Received(
+        head.whole("number", 0, 1 << 40),
+        head.text("material"),
+        bool(head.typed("final", bool)),
+        head.whole("step", 0, 1 << 40) if "step" in head else 0,
+        manifest,
+        files,
+    )

@@ -140,20 +140,14 @@ class LinkServer:
 
     def close(self) -> None:
         """Ends all links. Waits a moment, so that clients get the newest snapshot."""
-        until = time.monotonic() + _CLOSING
-        while self._is_sending() and time.monotonic() < until:
-            time.sleep(0.02)
         self._call(self._finish)
-        self._thread.join(2 * _CLOSING)
+        self._thread.join(3 * _CLOSING)
 
     def __enter__(self) -> LinkServer:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _is_sending(self) -> bool:
-        return any(client.shown is not self._due(client) for client in list(self._clients))
 
     def _call(self, do: Any, *values: Any) -> None:
         if self._loop is not None:
@@ -186,6 +180,9 @@ class LinkServer:
 
     def _due(self, client: _Client) -> tuple[int, Snapshot] | None:
         return self._newest.get(client.wanted.material or self._chosen)
+
+    def _is_sending(self) -> bool:
+        return any(client.shown is not self._due(client) for client in self._clients)
 
     def _state_for(self, client: _Client) -> bytes:
         chosen = client.wanted.material or self._chosen
@@ -228,6 +225,10 @@ class LinkServer:
             self._loop = asyncio.get_running_loop()
             self._begun.set()
             await self._end.wait()
+            # what was published before is put by now
+            until = time.monotonic() + _CLOSING
+            while self._is_sending() and time.monotonic() < until:
+                await asyncio.sleep(0.02)
             server.close()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(server.wait_closed(), _CLOSING)

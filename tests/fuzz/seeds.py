@@ -531,6 +531,16 @@ def _notes(folder: Path) -> None:
         _write(own / name, json.dumps(values, indent=1).encode())
 
 
+def _messages(folder: Path) -> None:
+    from verdigris.core.link.protocol import encode_head, encode_snapshot
+    from verdigris.core.link.snapshot import SnapshotMaker
+
+    living = NetworkSpec(6, 2, "silu", frame_count=1, live_inputs=2)
+    snapshot = SnapshotMaker("a", _LIVE).make(lively_parameters(living, LatentLayout(8, 4, 4)))
+    _write(folder / "snapshot" / "a.link", b"".join(encode_snapshot(snapshot, 1, {})))
+    _write(folder / "state" / "a.link", encode_head("state", {"live": {"wetness": 0.5}}))
+
+
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -558,5 +568,6 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     "directions": _tables,
     "camera": _cameras,
     "notes": _notes,
+    "link": _messages,
     "javascript": _bundles_and_zips,
 }

@@ -335,6 +335,15 @@ def read_measured(folder: Path) -> None:
     read_table(path if path.is_file() else folder / "a.bsdf", "a")
 
 
+def read_link(folder: Path) -> None:
+    from verdigris.core.link.client import complete
+    from verdigris.core.link.protocol import SNAPSHOT, decode
+
+    message = decode((folder / "a.link").read_bytes())
+    if message.kind == SNAPSHOT:
+        complete(message, {}).parameters()
+
+
 def _only_file(folder: Path) -> Path:
     return next(each for each in sorted(folder.iterdir()) if each.is_file())
 
@@ -361,5 +370,6 @@ TARGETS = {
     "directions": Target(read_directions),
     "camera": Target(read_camera),
     "notes": Target(read_notes, (".mtlx", ".bin", ".ktx2")),
+    "link": Target(read_link),
     "javascript": Target(_Node().read),
 }
