@@ -25,7 +25,7 @@ EXIT_INTERRUPTED = 130
 _EXIT_NO_READER = 128 + BROKEN_PIPE
 # glibc's message for a library that does not fit into the memory limit.
 _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
-_PROFILE_SUFFIX = ".json"
+_PROFILE, _PROFILE_SUFFIX = "--profile", ".json"
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
 
 
@@ -43,7 +43,15 @@ class Program(Commands):
         """Parses the words, and prints the help and the version."""
         with _exit_on_broken_pipe():
             _refuse_empty_words(args)
-            return super().make_context(info_name, args, *given, **named)
+            return super().make_context(info_name, _profile_first(args), *given, **named)
+
+
+def _profile_first(words: list[str]) -> list[str]:
+    """The words with `--profile FILE` before the command, where it belongs."""
+    until = words.index("--") if "--" in words else len(words)
+    at = next((at for at in range(until) if words[at].split("=")[0] == _PROFILE), 0)
+    last = at + (1 if "=" in words[at] else 2) if at else 0
+    return words[at:last] + words[:at] + words[last:]
 
 
 def _refuse_empty_words(words: list[str]) -> None:
@@ -112,7 +120,7 @@ def before_any_command(
     _profile: Annotated[
         Path | None,
         typer.Option(
-            "--profile",
+            _PROFILE,
             callback=profile,
             help="Write a trace of where the seconds go (.json), for ui.perfetto.dev.",
         ),

@@ -61,17 +61,23 @@ def shown(canvas: Canvas, size: int) -> np.ndarray:
     return resized(canvas.pixels().astype(np.float32) / 255, size, size)
 
 
+def luminance(canvas: Canvas) -> float:
+    """Within the shape, in the canvas' own size: display values of a scaled picture are darker."""
+    inside = canvas.covered > 0.99
+    linear = linear_from_srgb(canvas.pixels().reshape(-1, 3)[inside].astype(np.float32) / 255)
+    return float(linear.mean(0) @ LUMINANCE)
+
+
 def apart(name: str, first: Canvas, last: Canvas, size: int) -> str:
-    inside = last.covered.reshape(size, size) > 0.99
+    # without the edge, which lies elsewhere in a small picture
+    inside = blurred(last.covered.reshape(size, size, 1))[..., 0] > 0.99
     errors, _, _ = load_flip().evaluate(
         *(blurred(shown(each, size)).astype(np.float32) for each in (last, first)),
         "LDR",
         inputsRGB=True,
         applyMagma=False,
     )
-    bright = [
-        linear_from_srgb(shown(each, size))[inside].mean(0) @ LUMINANCE for each in (first, last)
-    ]
+    bright = [luminance(each) for each in (first, last)]
     share = bright[0] / bright[1] - 1
     return f"{name} {share:+.1%}, FLIP {np.asarray(errors)[..., 0][inside].mean():.3f}"
 

@@ -55,6 +55,17 @@ def test_the_profile_does_not_swallow_the_command():
     assert found.returncode == 2
     assert "verdigris --profile trace.json bake" in " ".join(found.stderr.split())
     assert not Path("bake").exists()
+    # also after it
+    found = verdigris("bake", "--profile", "copper_tray.mtlx")
+    assert "'copper_tray.mtlx' does not" in " ".join(found.stderr.split())
+
+
+def test_a_profile_may_follow_the_command(tmp_path):
+    trace = tmp_path / "trace.json"
+    for words in (("--profile", str(trace)), (f"--profile={trace}",)):
+        subprocess.run([sys.executable, "-m", "verdigris.core", "versions", *words, "x"])
+        assert trace.stat().st_size
+        trace.unlink()
 
 
 def test_help_answers_in_half_a_second():
