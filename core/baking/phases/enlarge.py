@@ -23,9 +23,11 @@ from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.importance.fill import find_masked, live_texels
 from verdigris.core.material.evaluator import Footprint
+from verdigris.core.material.sides import passed
 from verdigris.core.network.latents.texels import footprint_width, texel_centres
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.progress import Event, Step, Warning
+from verdigris.core.training.latent_rounding import SIDES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,8 +111,8 @@ def carried_moments(
     for level in range(finer):
         times = 2 ** (finer - level)
         squares.level(level)[:] = squares.level(finer).repeat(times, 1).repeat(times, 2)
-    decoder = {name: state[name] for name in ("decoder_m", "decoder_v", "decoder_bases")}
-    return {"step": np.array(0), **decoder, "latents_v": squares.latents}
+    decoders = {name: each for name, each in state.items() if name.partition("_")[0] in SIDES}
+    return {"step": np.array(0), **decoders, "latents_v": squares.latents}
 
 
 def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
@@ -258,14 +260,18 @@ class Encoder:
         return even, np.maximum(bent, 0, out=bent)
 
 
-def probe_pairs() -> Floats:
-    """Directions (pairs, 2, 3) to light and viewer; every second pair is a mirror pair."""
+def probe_pairs(index_below: float = 0.0) -> Floats:
+    """Directions (pairs, 2, 3) to light and viewer; every second pair is a mirror pair. With an
+    index, half of the light is below."""
     random = np.random.default_rng(_PAIRS_SEED)
     cosine = random.uniform(_LEAST_COSINE, 1, (PAIRS, 2))
     turn = 2 * np.pi * random.random((PAIRS, 2))
     sine = np.sqrt(1 - cosine * cosine)
     pairs = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 2)
     pairs[::2, 1] = pairs[::2, 0] * np.array([-1, -1, 1])
+    if index_below:
+        for lower in (pairs[2::4], pairs[3::4]):
+            lower[:, 0] = passed(lower[:, 0].T, lower[:, 1].T, index_below).T
     return pairs.astype(np.float32)
 
 
@@ -277,7 +283,8 @@ def probe(
     `places` of a texel."""
     most = min(_TEXELS_AT_ONCE, size * size)
     new = teacher.device.new_buffer
-    pairs = [tuple(new(np.tile(each, (most, 1))) for each in pair) for pair in probe_pairs()]
+    directions = probe_pairs(teacher.index_below)
+    pairs = [tuple(new(np.tile(each, (most, 1))) for each in pair) for pair in directions]
     for first in range(0, size * size, most):
         texels = np.arange(first, min(first + most, size * size))
         count, uv = len(texels), new(texel_centres(texels, size))

@@ -1,5 +1,6 @@
 """Two-stage training: the encoder alone, and bakes that enlarge a small texture with it."""
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -26,6 +27,7 @@ from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.sides import mirrored
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate
@@ -71,6 +73,15 @@ def test_probes_are_pairs_of_directions_above_the_surface_and_half_are_mirrored(
     halfway = pairs[::2].sum(1)
     np.testing.assert_allclose(halfway[:, :2], 0, atol=1e-6)
     assert np.abs(pairs[1::2].sum(1)[:, :2]).max(1).min() > 0.05
+
+
+def test_probes_of_a_surface_that_transmits_have_half_of_the_light_below():
+    above, pairs = probe_pairs(), probe_pairs(1.5)
+    is_below = pairs[:, 0, 2] < 0
+    assert is_below.mean() == 0.5 and is_below[2::4].all() and is_below[3::4].all()
+    np.testing.assert_array_equal(pairs[~is_below], above[~is_below])
+    back = mirrored(*pairs[is_below].swapaxes(0, 1).transpose(0, 2, 1), 1.5)
+    np.testing.assert_allclose(back, above[is_below, 0].T, atol=1e-5)
 
 
 def test_a_probe_returns_the_response_at_the_centre_of_each_texel(ramp):
@@ -127,7 +138,8 @@ def test_the_small_texture_becomes_the_coarse_levels_of_the_large_one():
 def test_the_large_texture_gets_the_moments_of_the_small_one():
     small = initialise(SETTINGS.spec, replace(SETTINGS, resolution=16).layout(2), 3)
     random = np.random.default_rng(0)
-    state = {name: random.random(5) for name in ("decoder_m", "decoder_v", "decoder_bases")}
+    sides = itertools.product(("decoder", "transmitted"), ("m", "v", "bases"))
+    state = {f"{side}_{part}": random.random(5) for side, part in sides}
     squares = random.random(small.latents.shape, np.float32)
     layout = replace(SETTINGS, resolution=64).layout(2)
     found = carried_moments(small, {"step": np.array(60), "latents_v": squares, **state}, layout)
@@ -414,6 +426,8 @@ class Slow:
     """A material that takes a hundredth of a millisecond per place, by its own clock."""
 
     now, live = 0.0, ()
+
+    index_below = 0.0
 
     def monotonic(self):
         return self.now
