@@ -43,7 +43,17 @@ def choose_trainer(device: Device, teachers: Sequence[Teacher] = ()) -> str:
 def index_of_students(teachers: Sequence[Teacher], kind: str) -> float:
     """The index of the transmitted side of a decoder that these teachers share; 0 without such a
     side. Opaque ones among them are dark there. The tensor trainer does not learn this side yet."""
-    return max(teacher.index_below for teacher in teachers) if kind == "numpy" else 0.0
+    if kind != "numpy":
+        return 0.0
+    found = {teacher.index_below: teacher.material.name for teacher in teachers}
+    found.pop(0.0, None)
+    if len(found) > 1:
+        listed = ", ".join(f"{name} has {index:g}" for index, name in sorted(found.items()))
+        raise SettingsError(
+            "materials that share a decoder and transmit light need the same index (1 for thin "
+            f"walls), and {listed}: bake them one by one"
+        )
+    return next(iter(found), 0.0)
 
 
 def fresh_parameters(

@@ -104,6 +104,10 @@ def test_light_from_below_is_learnt_with_numpy_or_reported_as_dropped():
         if part.name == "transmission"
     ]
     assert fates == ["kept", "dropped"]
+    dense = make_teacher("dense", transmission="1", specular_IOR="1.8")
+    assert trainers.index_of_students([clay, glass], "numpy") == 1.5
+    with pytest.raises(SettingsError, match=r"glass has 1.5, dense has 1.8: bake them one by one"):
+        trainers.index_of_students([glass, dense], "numpy")
 
 
 def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_step(tmp_path):
