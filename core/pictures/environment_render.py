@@ -61,6 +61,9 @@ class EnvironmentLighting:
     passing: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """The share of light that passes what throws shadows: a shadow has the colour of a leaf, in its
     direct light. It is a mean, and has no caustics."""
+    follows_highlights: bool = True
+    """Draws directions about the material's highlights. Without, two materials have the same light,
+    whose noise their difference does not contain."""
 
     @classmethod
     def upload(
@@ -136,6 +139,7 @@ class LitPart:
             "slopeStep": DEFAULT_SLOPE_STEP,
             "emissionScale": lighting.emission,
             "isFlat": int(is_flat),
+            "followsHighlights": int(lighting.follows_highlights),
             "firstLeaf": lighting.occluders.first_leaf,
             "indexBelow": material.index_below,
             "passing": list(lighting.passing),

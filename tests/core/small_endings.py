@@ -23,13 +23,13 @@ from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.material.teacher import probe
 
-_draw = probe._draw
+every_direction = probe._draw
 
 
 @cache
 def _draw_few():
     """A sixteenth of the directions of an albedo."""
-    drawn = _draw()
+    drawn = every_direction()
     few = len(drawn.uv) // 16
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
 

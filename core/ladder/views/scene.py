@@ -69,7 +69,7 @@ class Scene:
         return cls(
             teacher,
             geometry,
-            EnvironmentLighting(lit_by, geometry.occluders),
+            EnvironmentLighting(lit_by, geometry.occluders, follows_highlights=False),
             2.0**environment.exposure,
             first_set,
             surface.require_unique_set() if needs_unique else None,

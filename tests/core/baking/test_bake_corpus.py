@@ -16,10 +16,13 @@ from verdigris.core.baking.finish.notices import notices
 from verdigris.core.baking.state.trainers import make_trainer
 from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.teacher import probe
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.presets import PRESETS
+
+from ..small_endings import every_direction
 
 REPOSITORY = Path(__file__).parents[3]
 CORPUS = Path(os.environ.get("VERDIGRIS_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
@@ -147,4 +150,6 @@ def test_what_a_document_of_materialx_loses_is_reported(path, monkeypatch):
         return
     if path.stem not in LIT:
         leave_albedo_out(monkeypatch)
+    # few directions find 105% of the light in glass
+    monkeypatch.setattr(probe, "_draw", every_direction)
     check_notices(load(path), path)
