@@ -1,4 +1,4 @@
-"""The reader in C, under sanitizers: with libFuzzer where clang is installed, else by the loop of
+"""The reader in C, under sanitizers: with libFuzzer where clang has it, else by the loop of
 fuzz_header.c."""
 
 from __future__ import annotations
@@ -33,10 +33,20 @@ def compile_header(output: Path, compiler: str = "", *options: str) -> Path | No
     return output
 
 
+def find_libfuzzer() -> str | None:
+    """A clang with its library, which Debian has in a package of its own."""
+    clang = shutil.which("clang")
+    if clang is None:
+        return None
+    asked = [clang, "--print-runtime-dir"]
+    folder = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return clang if any(Path(folder).glob("libclang_rt.fuzzer*")) else None
+
+
 def fuzz_header(bundle: Path, runs: int, seed: int, work: Path) -> str | None:
     """Reads damaged copies of a bundle. Returns the fault, empty if there is none; None without a
     compiler."""
-    clang = shutil.which("clang")
+    clang = find_libfuzzer()
     program = work / "fuzz_header"
     if not program.exists():
         sanitizers = ("-fsanitize=fuzzer,address,undefined", "-DVD_LIBFUZZER") if clang else ()

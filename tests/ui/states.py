@@ -37,7 +37,7 @@ REPORT = {
         {"name": "displacement", "fate": "dropped", "how": "a surface has no height"},
     ],
     "textures": [
-        {"file": f"/work/maps/copper_tray_{name}.png", "width": 1024, "height": 1024, "tiles": 1}
+        {"file": f"/art/maps/copper_tray_{name}.png", "width": 1024, "height": 1024, "tiles": 1}
         | {"problem": "", "tiles_left_out": 0, "channels": 3, "kind": "uint8"}
         for name in ("color", "normal", "roughness", "height", "patina", "edges")
     ],
@@ -265,7 +265,7 @@ def _queue(scene: Scene) -> None:
 def _failed(scene: Scene) -> None:
     scene.open()
     scene.train(0.3)
-    scene.receive("error", text="The disk is full: /work/neural/copper_tray.vdg was not written.")
+    scene.receive("error", text="The disk is full: /art/neural/copper_tray.vdg was not written.")
     scene.receive("state", state="failed")
 
 
@@ -370,8 +370,8 @@ def _no_worker(scene: Scene) -> None:
 
 def _missing_images(scene: Scene) -> None:
     scene.open(
-        problem="oak_color.png: there is no such file in /work/maps or in the folders around it",
-        search_in=["/work/library/oak/textures"], parts=[],
+        problem="oak_color.png: there is no such file in /art/maps or in the folders around it",
+        search_in=["/art/library/oak/textures"], parts=[],
         textures=[{"file": "maps/oak_color.png", "is_missing": True, "tiles": 1, "problem": ""}],
     )  # fmt: skip
 
