@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
-from verdigris.core.material.analyse.features import DROPPED, KEPT, TRANSMITTED, Part
+from verdigris.core.material.analyse.features import KEPT, Part, reflecting_only
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.probe import (
     NEARLY_NOTHING,
@@ -51,12 +50,7 @@ _MOST_LEFT = 0.8
 def baked_parts(teacher: Teacher, trainer: str) -> tuple[Part, ...]:
     """The parts of a material, as a bake with this trainer treats them."""
     report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    if trainer != "tensor":
-        return tuple(report.parts)
-    return tuple(
-        replace(part, fate=DROPPED, how=_OF_NUMPY) if part.how == TRANSMITTED else part
-        for part in report.parts
-    )
+    return reflecting_only(report.parts, _OF_NUMPY) if trainer == "tensor" else tuple(report.parts)
 
 
 def notices(teacher: Teacher, name: str, trainer: str = "") -> Iterator[Warning]:

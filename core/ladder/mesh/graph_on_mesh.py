@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.ladder.mesh.mesh_domain import (
@@ -11,7 +11,7 @@ from verdigris.core.ladder.mesh.mesh_domain import (
     needs_atlas,
     reads_colours,
 )
-from verdigris.core.material.analyse.features import DROPPED, KEPT, TRANSMITTED
+from verdigris.core.material.analyse.features import KEPT, reflecting_only
 from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
 from verdigris.core.material.codegen.geometry_values import is_read_from_mesh, plain_name
 from verdigris.core.material.domain import MOST_SETS
@@ -71,10 +71,7 @@ class GraphOnMesh:
         # the warnings already name what the mesh lacks of these
         named = [plain_name(each) for each in nodes if is_read_from_mesh(each)]
         parts = parts_on_mesh(describe_teacher(teacher).parts, named, sets, has_colours=True)
-        parts = tuple(
-            replace(each, fate=DROPPED, how=_REFLECTED_ONLY) if each.how == TRANSMITTED else each
-            for each in parts
-        )
+        parts = reflecting_only(parts, _REFLECTED_ONLY)
         warnings += [
             f"{each.name} is {each.fate}: {each.how}" for each in parts if each.fate != KEPT
         ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
 KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
+TRANSMITTED = "as a second response, to light from below, which the renderer adds"
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,14 @@ class Part:
     name: str
     fate: str
     how: str = ""
+
+
+def reflecting_only(parts: Iterable[Part], reason: str) -> tuple[Part, ...]:
+    """The parts where transmitted light is dropped, for this reason."""
+    return tuple(
+        replace(part, fate=DROPPED, how=reason) if part.how == TRANSMITTED else part
+        for part in parts
+    )
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,6 @@ class Feature:
     """Inputs of which any switches the feature off if it differs from zero."""
 
 
-TRANSMITTED = "as a second response, to light from below, which the renderer adds"
 _DISPERSION = "all colours are refracted alike"
 _UNLIT_TRANSMISSION = (
     "as part of the opacity map: it shows what is behind the surface, without colour"
