@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -33,6 +34,7 @@ def compile_header(output: Path, compiler: str = "", *options: str) -> Path | No
     return output
 
 
+@cache
 def find_libfuzzer() -> str | None:
     """A clang with its library, which Debian has in a package of its own."""
     clang = shutil.which("clang")

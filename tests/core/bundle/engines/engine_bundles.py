@@ -12,6 +12,7 @@ from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
 
+from ...in_process import run_command
 from ..bundles import made_up, make_bundle, random_curves
 
 HERE = Path(__file__).parent
@@ -45,6 +46,17 @@ def make_exported(folder, spec, has_maps=False):
         **maps,
     )
     return bundle, exported
+
+
+def export_to(target, name, folder):
+    """A bundle's numbers, and the files of its export by path. `name` is one of SPECS."""
+    bundle, exported = make_exported(folder, SPECS[name], name == "small")
+    code, text, errors = run_command(["export", bundle.folder, "-t", target])
+    assert code == 0, errors
+    out = folder / f"brass_{target}"
+    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
+    assert text == f"{out}: {len(files)} files\n"
+    return exported, files
 
 
 def rows_above(exported):

@@ -9,13 +9,12 @@ import pytest
 
 from verdigris.core.bundle.engines.export_engine import TEMPLATES
 
-from ...in_process import run_command
 from ..runtime.shader_files import require_tool, run
 from ..runtime.web_gpu import open_gpu, run_shader
 from .engine_bundles import (
     SPECS,
+    export_to,
     largest_difference,
-    make_exported,
     open_container,
     queries_of,
     rows_above,
@@ -27,15 +26,7 @@ GODOT = TEMPLATES / "godot" / "addons" / "verdigris"
 
 @pytest.fixture(scope="module", params=list(SPECS))
 def written(request, tmp_path_factory):
-    """A bundle's numbers, and the exported files by path."""
-    folder = tmp_path_factory.mktemp("godot")
-    bundle, exported = make_exported(folder, SPECS[request.param], request.param == "small")
-    code, text, errors = run_command(["export", bundle.folder, "-t", "godot"])
-    assert code == 0, errors
-    out = folder / "brass_godot"
-    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
-    assert text == f"{out}: {len(files)} files\n"
-    return exported, files
+    return export_to("godot", request.param, tmp_path_factory.mktemp("godot"))
 
 
 def shader_of(files):

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ...in_process import run_command
 from ..runtime.dxc import compile_hlsl
 from ..runtime.shader_files import require_tool, run
 from ..runtime.web_gpu import open_gpu, run_shader
 from .engine_bundles import (
     SPECS,
+    export_to,
     largest_difference,
-    make_exported,
     open_container,
     queries_of,
     rows_above,
@@ -41,15 +40,7 @@ KEYWORDS = {
 
 @pytest.fixture(scope="module", params=list(SPECS))
 def written(request, tmp_path_factory):
-    """A bundle's numbers, and the exported files by path."""
-    folder = tmp_path_factory.mktemp("unity")
-    bundle, exported = make_exported(folder, SPECS[request.param], request.param == "small")
-    code, text, errors = run_command(["export", bundle.folder, "-t", "unity"])
-    assert code == 0, errors
-    out = folder / "brass_unity"
-    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
-    assert text == f"{out}: {len(files)} files\n"
-    return exported, files
+    return export_to("unity", request.param, tmp_path_factory.mktemp("unity"))
 
 
 def test_mcs_compiles_the_scripts_against_the_published_signatures(written, tmp_path):

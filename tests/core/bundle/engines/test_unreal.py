@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 import slangpy
 
-from ...in_process import run_command
 from ..runtime.dxc import compile_hlsl
 from ..runtime.shader_files import require_tool, run
 from ..runtime.web_gpu import open_gpu, run_shader
 from . import fake_unreal
-from .engine_bundles import HERE, SPECS, largest_difference, make_exported, queries_of, rows_above
+from .engine_bundles import HERE, SPECS, export_to, largest_difference, queries_of, rows_above
 
 PLUGIN = "Plugins/Verdigris"
 STUBS = HERE / "unreal_stubs"
@@ -44,15 +43,7 @@ float4 main(float4 place : SV_Position, float2 uv : TEXCOORD0) : SV_Target
 
 @pytest.fixture(scope="module", params=list(SPECS))
 def written(request, tmp_path_factory):
-    """A bundle's numbers, and the exported files by path."""
-    folder = tmp_path_factory.mktemp("unreal")
-    bundle, exported = make_exported(folder, SPECS[request.param], request.param == "small")
-    code, text, errors = run_command(["export", bundle.folder, "-t", "unreal"])
-    assert code == 0, errors
-    out = folder / "brass_unreal"
-    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
-    assert text == f"{out}: {len(files)} files\n"
-    return exported, files
+    return export_to("unreal", request.param, tmp_path_factory.mktemp("unreal"))
 
 
 def facts_of(files):
