@@ -14,7 +14,7 @@ import "@babylonjs/core/Shaders/ShadersInclude/bonesVertex.js";
 import "@babylonjs/core/Shaders/ShadersInclude/instancesDeclaration.js";
 import "@babylonjs/core/Shaders/ShadersInclude/instancesVertex.js";
 import { environmentGlsl, irradianceHarmonics } from "./environment.js";
-import { decoderGlsl } from "./glsl.js";
+import { ALONG_TEXTURE, decoderGlsl } from "./glsl.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { paddedNumbers, uploadTexture } from "./webgl2.js";
@@ -286,15 +286,7 @@ ${decoderGlsl(loaded, { filter, numbers: "texture" })}
 ${environmentGlsl(loaded)}
 void main() {
   vec3 normal = normalize(neuralNormal);
-  // dP/du, y towards growing v
-  vec2 uvX = dFdx(neuralUv);
-  vec2 uvY = dFdy(neuralUv);
-  vec3 positionX = dFdx(neuralPosition);
-  vec3 positionY = dFdy(neuralPosition);
-  float area = uvX.x * uvY.y - uvX.y * uvY.x;
-  vec3 alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
-  vec3 alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
-  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neuralPosition) : neuralEye.xyz;
+${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neuralPosition) : neuralEye.xyz;
   // the side of the triangle, which does not depend on the winding
   vec3 face = cross(positionX, positionY);
   if (dot(face, normal) * dot(face, view) < 0.0) normal = -normal;

@@ -7,6 +7,16 @@ import { packNumbers } from "./packing.js";
 export const NUMBERS_WIDTH = 256;
 /** GGX alpha of the lobes in bundles without a sampler, before the frames' stretch. */
 export const PLAIN_WIDTH = 0.15;
+/** Where neuralUv grows at a pixel, from its derivatives and those of neuralPosition. */
+export const ALONG_TEXTURE = `  // dP/du, y towards growing v
+  vec2 uvX = dFdx(neuralUv);
+  vec2 uvY = dFdy(neuralUv);
+  vec3 positionX = dFdx(neuralPosition);
+  vec3 positionY = dFdy(neuralPosition);
+  float area = uvX.x * uvY.y - uvX.y * uvY.x;
+  vec3 alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
+  vec3 alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
+`;
 
 /** A number in the form that GLSL and WGSL read. */
 export function literal(value) {

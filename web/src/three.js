@@ -23,7 +23,7 @@ import {
 } from "three";
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { FORMATS } from "./formats.js";
-import { decoderGlsl } from "./glsl.js";
+import { ALONG_TEXTURE, decoderGlsl } from "./glsl.js";
 import { followLink } from "./link.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { shaderKey } from "./network.js";
@@ -333,15 +333,7 @@ void main() {
   #include <clipping_planes_fragment>
   #include <logdepthbuf_fragment>
   vec3 normal = normalize(neuralNormal);
-  // dP/du, y towards growing v
-  vec2 uvX = dFdx(neuralUv);
-  vec2 uvY = dFdy(neuralUv);
-  vec3 positionX = dFdx(neuralPosition);
-  vec3 positionY = dFdy(neuralPosition);
-  float area = uvX.x * uvY.y - uvX.y * uvY.x;
-  vec3 alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
-  vec3 alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
-  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 : 1.0;
+${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 : 1.0;
   if (!gl_FrontFacing) normal = -normal;
   #ifdef USE_TANGENT
   alongU = neuralTangent.xyz;
