@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.geometry.mesh import normalized
-from verdigris.core.lighting.blur import blurred, softened
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
-from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.evaluator import POINT
-from verdigris.core.pictures.backdrop import BACKDROP_BLUR, LaidGround, in_haze
+from verdigris.core.pictures.backdrop import LaidGround, in_haze
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
+from verdigris.core.pictures.light_of_view import (
+    KEY_COLOUR,
+    backdrop_of,
+    blurred_light,
+    environment_of,
+    few_directions,
+    light_key,
+    read_light,
+)
 from verdigris.core.pictures.listed_light import network_of
 from verdigris.core.pictures.picture_files import resized
-from verdigris.core.pictures.quick_light import (
-    Directions,
-    Lit,
-    QuickLight,
-    directions_to,
-    frames_of,
-)
+from verdigris.core.pictures.quick_light import Lit, frames_of
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.tone import CLIP, FILM, Tone
 from verdigris.core.pictures.view import GREY
@@ -35,16 +33,11 @@ if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
     from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial, Footprint
     from verdigris.core.pictures.canvas import Raster
     from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.light_of_view import LightKey
     from verdigris.core.pictures.view import View
-
-    LightKey = tuple[str, int, float]
-    """Name and time of change of an environment, and its blur."""
-    Lights = list[tuple[Floats, Floats]]
-    """Unit directions and colours."""
 
     Prepare = Callable[[DeviceMaterial, View, int], tuple[DeviceMaterial, Footprint]]
     """Prepares a material for a view. Returns what to evaluate, and the footprint of a pixel, in
@@ -54,9 +47,6 @@ if TYPE_CHECKING:
 _STUDIO_SAMPLES, _FINE_STUDIO_SAMPLES = 24, 32
 _PLACES = 4
 _QUICK_PAIRS = 16
-_KEY_COLOUR = (2.4, 2.3, 2.2)
-# Without an environment, plain lights replace the studio on a CPU.
-_FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05, 1.3)))
 
 
 @dataclass(frozen=True)
@@ -102,13 +92,13 @@ class Illumination:
 
     def exposure(self, view: View) -> float:
         """The exposure of the light alone, in stops."""
-        return _environment(view).exposure if view.lit_by else 0.0
+        return environment_of(view).exposure if view.lit_by else 0.0
 
     def behind(self, view: View, raster: Raster) -> Floats | None:
         """The light of the backdrop, (N, 3); None for the grey one."""
         if not view.lit_by or view.backdrop == GREY:
             return None
-        soft = _soft(*file_key(view.lit_by), max(BACKDROP_BLUR, view.blur)).turned(view.rotate)
+        soft = backdrop_of(view)
         rays, (height, width) = raster.rays()
         seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
         return resized(seen, raster.height, raster.width).reshape(-1, 3)
@@ -182,7 +172,7 @@ class Illumination:
     ) -> Floats:
         samples = _STUDIO_SAMPLES if subpixels == 1 else _FINE_STUDIO_SAMPLES
         lighting = Lighting(
-            view.light, _KEY_COLOUR, view.environment, self._effort.emission, samples
+            view.light, KEY_COLOUR, view.environment, self._effort.emission, samples
         )
         return shade(material, gbuffer, lighting, True, footprint, subpixels=subpixels)
 
@@ -215,9 +205,9 @@ class Illumination:
         return lit
 
     def _lighting(self, view: View, mesh: Mesh | None) -> EnvironmentLighting:
-        key = _light_key(view)
+        key = light_key(view)
         if key not in self._uploaded:
-            self._uploaded = {key: DeviceEnvironment.upload(self.device, _lit(*key))}
+            self._uploaded = {key: DeviceEnvironment.upload(self.device, blurred_light(*key))}
         found = next((tree for each, tree in self._occluders if each is mesh), None)
         if found is None:
             tree = build_bvh(mesh.position) if mesh is not None else NOTHING
@@ -225,65 +215,6 @@ class Illumination:
             self._occluders = [*self._occluders[-1:], (mesh, found)]
         rotated = self._uploaded[key].turned(view.rotate)
         return EnvironmentLighting(rotated, found, emission=self._effort.emission)
-
-
-def few_directions(
-    view: View, gbuffer: GBuffer, highlights: Floats | None = None, number: int = 0
-) -> Directions:
-    """The light of quick pictures on a CPU."""
-    if view.lit_by:
-        return _quick_light(*_light_key(view), view.rotate).directions(gbuffer, highlights, number)
-    lights = [(view.light, _KEY_COLOUR, 1.0)]
-    if view.environment > 0:
-        lights += [(direction, colour, view.environment) for direction, colour in _FILLS]
-    plain = [
-        (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
-        for direction, colour, scale in lights
-    ]
-    return directions_to(plain, gbuffer)
-
-
-def read_light(name: str) -> Environment:
-    """The environment with a name, or in a file. The last ones are kept."""
-    return _read(*file_key(name))
-
-
-def file_key(name: str) -> tuple[str, int]:
-    """A file's name and modification time. Missing files are reported by their reader."""
-    try:
-        return name, Path(name).stat().st_mtime_ns
-    except OSError:
-        return name, 0
-
-
-def _light_key(view: View) -> LightKey:
-    return (*file_key(view.lit_by), view.blur)
-
-
-def _environment(view: View) -> Environment:
-    return _lit(*_light_key(view)).turned(view.rotate)
-
-
-# Maps can be large: the present one, and the one before.
-@lru_cache(2)
-def _read(name: str, _changed: int) -> Environment:
-    return find_environment(name)
-
-
-@lru_cache(2)
-def _lit(name: str, changed: int, blur: float) -> Environment:
-    sharp = _read(name, changed)
-    return softened(sharp, blur) if blur else sharp
-
-
-@lru_cache(2)
-def _quick_light(name: str, changed: int, blur: float, rotate: float) -> QuickLight:
-    return QuickLight(_lit(name, changed, blur).turned(rotate))
-
-
-@lru_cache(2)
-def _soft(name: str, changed: int, blur: float) -> Environment:
-    return blurred(_read(name, changed), blur)
 
 
 def _subpixel_of(gbuffer: GBuffer, subpixels: int, number: int) -> GBuffer:

@@ -35,7 +35,7 @@ from verdigris.core.cli.shared.picture_options import (
 )
 from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
-from verdigris.core.pictures.illumination import read_light
+from verdigris.core.pictures.light_of_view import read_light
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
 from verdigris.core.pictures.viewer import HELP, Viewer, ViewWindow

@@ -20,7 +20,7 @@ import numpy as np
 from verdigris.core.base.process.processor import on_all_cores, usable_processors
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.network.prepared_places import PreparedPlaces, highlights_of
-from verdigris.core.pictures.illumination import few_directions
+from verdigris.core.pictures.light_of_view import few_directions
 from verdigris.core.pictures.quick_light import Lit, joined
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
 from verdigris.core.pictures.view import ALL, NEURAL

@@ -15,7 +15,8 @@ from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster
 from verdigris.core.pictures.gbuffer import make_gbuffer
-from verdigris.core.pictures.illumination import Effort, Illumination, file_key
+from verdigris.core.pictures.illumination import Effort, Illumination
+from verdigris.core.pictures.light_of_view import file_key
 from verdigris.core.pictures.view import GREY, View
 
 if TYPE_CHECKING:

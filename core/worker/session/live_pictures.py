@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.lighting.environment import ENVIRONMENTS
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.pictures.illumination import file_key, read_light
 from verdigris.core.pictures.light_maps import small_map
+from verdigris.core.pictures.light_of_view import file_key, read_light
 from verdigris.core.worker.drawing.errors_by_place import RollingErrors
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing, new_renderer
 from verdigris.core.worker.drawing.shown import ShownMaterials, ShownMeshes

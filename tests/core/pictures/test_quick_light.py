@@ -6,7 +6,7 @@ import pytest
 from verdigris.core.lighting.environment import direction_of
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster
 from verdigris.core.pictures.gbuffer import sphere_gbuffer
-from verdigris.core.pictures.illumination import few_directions, read_light
+from verdigris.core.pictures.light_of_view import few_directions, read_light
 from verdigris.core.pictures.quick_light import Lit
 from verdigris.core.pictures.smoothing import smoothed, without_grain
 from verdigris.core.pictures.tone import Tone

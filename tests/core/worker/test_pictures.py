@@ -17,7 +17,7 @@ from verdigris.core.pictures import illumination
 from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, heat_of
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.gbuffer import Camera, make_gbuffer, sphere_gbuffer
-from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_directions
+from verdigris.core.pictures.light_of_view import FILLS, KEY_COLOUR, few_directions
 from verdigris.core.pictures.quick_light import Lit
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.tone import MAPPINGS, TONES, Tone
@@ -83,8 +83,8 @@ def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
         wanted = commands.SetView(light=light, environment=0.5)
         found = ShownMaterials(teacher, 64).illumination.quick(teacher, gbuffer, wanted)
-        expected = shade(teacher, gbuffer, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
-        for direction, colour in _FILLS:
+        expected = shade(teacher, gbuffer, Lighting(light, KEY_COLOUR, 0.0, 0.0), is_flat=True)
+        for direction, colour in FILLS:
             dimmed = tuple(0.5 * part for part in colour)
             fill = Lighting(direction, dimmed, 0.0, 0.0)
             expected[:, :3] += shade(teacher, gbuffer, fill, is_flat=True)[:, :3]
