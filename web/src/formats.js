@@ -21,7 +21,7 @@ const [BYTES, HALVES] = [1009, 1016];
  */
 export const FORMATS = {
   R8_UNORM: { number: 9, bytes: 1, uses: ["opacity"], words: "8-bit", gl: ["R8", "RED", "UNSIGNED_BYTE"], webgpu: "r8unorm", three: [RED, BYTES] },
-  R8G8B8A8_UNORM: { number: 37, bytes: 4, uses: ["latents"], words: "8-bit", gl: ["RGBA8", "RGBA", "UNSIGNED_BYTE"], webgpu: "rgba8unorm", three: [RGBA, BYTES] },
+  R8G8B8A8_UNORM: { number: 37, bytes: 4, uses: ["latents", "relief"], words: "8-bit", gl: ["RGBA8", "RGBA", "UNSIGNED_BYTE"], webgpu: "rgba8unorm", three: [RGBA, BYTES] },
   R8G8B8A8_SRGB: { number: 43, bytes: 4, uses: ["proxies"], words: "sRGB", gl: ["SRGB8_ALPHA8", "RGBA", "UNSIGNED_BYTE"], webgpu: "rgba8unorm-srgb", three: [RGBA, BYTES] },
   R16G16B16A16_SFLOAT: { number: 97, bytes: 8, uses: ["latents", "emission"], words: "half-float", gl: ["RGBA16F", "RGBA", "HALF_FLOAT"], webgpu: "rgba16float", three: [RGBA, HALVES] },
   BC6H_UFLOAT_BLOCK: { number: 143, bytes: 16, uses: ["emission"], words: "BC6H", blocks: BC, decode: decodeBc6h, plain: "R16G16B16A16_SFLOAT", gl: [0x8e8f], webgpu: "bc6h-rgb-ufloat", three: [0x8e8f, HALVES] },
@@ -29,7 +29,7 @@ export const FORMATS = {
   ASTC_4x4_UNORM_BLOCK: { number: 157, bytes: 16, uses: ["latents"], words: "ASTC", blocks: ASTC, gl: [0x93b0], webgpu: "astc-4x4-unorm", three: [0x93b0, BYTES] },
 };
 
-/** Names of the formats that a texture of a bundle may have: `latents`, `emission`, `opacity` or `proxies`. */
+/** Names of the formats that a texture of a bundle may have: `latents`, `emission`, `opacity`, `relief` or `proxies`. */
 export function formatsOf(texture) {
   return Object.keys(FORMATS).filter((name) => FORMATS[name].uses.includes(texture));
 }

@@ -57,7 +57,8 @@ class TexelFormat:
     words: str = ""
     """For people: how a latent channel is stored."""
     uses: tuple[str, ...] = ()
-    """Textures of a bundle that may have it: `latents`, `emission`, `opacity`, `proxies`."""
+    """Textures of a bundle that may have it: `latents`, `emission`, `opacity`, `proxies`,
+    `relief`."""
     is_device_only: bool = False
     """Only devices decode it: bundles with it are for loaders."""
     device: str = ""
@@ -118,7 +119,9 @@ FORMATS = {
         TexelFormat(
             BC7, 145, _BYTE, 16, "BC7 blocks", ("latents",), device="bc7_unorm", side=4, model=_BC7
         ),
-        TexelFormat(RGBA8, 37, _BYTE, 4, "8 bits each", ("latents",), device="rgba8_unorm"),
+        TexelFormat(
+            RGBA8, 37, _BYTE, 4, "8 bits each", ("latents", "relief"), device="rgba8_unorm"
+        ),
         TexelFormat(
             RGBA8_SRGB, 43, _BYTE, 4, uses=("proxies",), device="rgba8_unorm_srgb", is_srgb=True
         ),

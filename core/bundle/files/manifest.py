@@ -28,6 +28,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     LatentFacts,
     MapFacts,
     ProxyFacts,
+    ReliefFacts,
     Tensor,
     TransmittedFacts,
     named_runtime,
@@ -38,6 +39,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_map,
     parse_proxies,
     parse_record,
+    parse_relief,
     parse_runtime,
     parse_tensors,
     parse_transmitted,
@@ -51,8 +53,10 @@ FORMAT = "verdigris.material"
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 TEXTURES_FORMAT = "verdigris.textures"
-MAJOR, MINOR = 4, 8
+MAJOR, MINOR = 4, 9
 VERSION = f"{MAJOR}.{MINOR}"
+# Textures beside the latents, by their field.
+MAPS = ("emission", "opacity", "relief", "proxies")
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION_PATTERN = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -94,6 +98,8 @@ class Manifest:
     """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
     """Opacity map, if the material is not opaque everywhere."""
+    relief: ReliefFacts | None = None
+    """Height map, if the material displaces its surface."""
     proxies: ProxyFacts | None = None
     """Albedo, normal and roughness as textures, if the bundle has them."""
     preview: FileRecord | None = None
@@ -127,7 +133,7 @@ class Manifest:
     @property
     def named_records(self) -> dict[str, FileRecord]:
         """The same, by field."""
-        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
+        maps = {name: getattr(self, name) for name in MAPS}
         return {
             "weights": self.weights,
             **({"constants": self.constants} if self.constants else {}),
@@ -174,8 +180,8 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
         **({"constants": manifest.constants.as_json()} if manifest.constants else {}),
         "latents": manifest.latents.as_json(),
     }
-    for name in ("emission", "opacity", "proxies"):
-        facts: MapFacts | ProxyFacts | None = getattr(manifest, name)
+    for name in MAPS:
+        facts: MapFacts | None = getattr(manifest, name)
         if facts:
             document[name] = facts.as_json()
     document["reference"] = {**manifest.reference.as_json(), "count": manifest.reference_count}
@@ -223,6 +229,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission"),
         opacity=parse_map(fields, "opacity"),
+        relief=parse_relief(fields),
         proxies=parse_proxies(fields, latents),
         preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
         runtime=parse_runtime(fields),

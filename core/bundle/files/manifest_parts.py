@@ -175,6 +175,19 @@ class LatentFacts(MapFacts):
 
 
 @dataclass(frozen=True)
+class ReliefFacts(MapFacts):
+    """The height map."""
+
+    scale: float
+    """Height in world units between the stored values 0 and 1."""
+    midlevel: float
+    """Stored value of the base surface."""
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() | {"scale": self.scale, "midlevel": self.midlevel}
+
+
+@dataclass(frozen=True)
 class ProxyFacts(MapFacts):
     """The texture of proxies."""
 
@@ -325,6 +338,23 @@ def parse_map(fields: Fields, name: str) -> MapFacts | None:
         levels,
         table.chosen("format", formats_of(name)),
     )
+
+
+def parse_relief(fields: Fields) -> ReliefFacts | None:
+    """The table `relief`, if there is one. Bundles before 4.9 have none."""
+    if "relief" not in fields:
+        return None
+    table = fields.table("relief")
+    record = parse_record(table, LARGEST_MAP)
+    width, height, levels = parse_size(table)
+    is_power = not width & (width - 1) and not height & (height - 1)
+    table.require(is_power, "width", "width and height must be powers of two")
+    scale, midlevel = table.number("scale"), table.number("midlevel")
+    holds = SMALLEST_SCALE <= scale < LARGEST_LATENT
+    table.require(holds, "scale", f"it must be from {SMALLEST_SCALE:.8g} to {LARGEST_LATENT}")
+    table.require(abs(midlevel) < LARGEST_LATENT, "midlevel", f"it must be below {LARGEST_LATENT}")
+    texels = table.chosen("format", formats_of("relief"))
+    return ReliefFacts(record, width, height, levels, texels, scale, midlevel)
 
 
 def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:

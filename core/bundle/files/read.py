@@ -27,6 +27,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     LatentFacts,
     MapFacts,
     ProxyFacts,
+    ReliefFacts,
     require_twice,
     texels_a_proxy,
 )
@@ -46,6 +47,7 @@ from verdigris.core.bundle.files.weights import (
     unpack_weights,
 )
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.geometry.height_map import HeightMap
 from verdigris.core.network.parameters import Parameters, TransmittedSide
 
 if TYPE_CHECKING:
@@ -166,6 +168,10 @@ class Bundle:
         facts = self.manifest.opacity
         return read_texture(self.folder, facts.record, facts.texture) if facts else None
 
+    def relief(self) -> HeightMap | None:
+        """The height map, if the material displaces its surface."""
+        return read_relief(self.folder, self.manifest.relief)
+
     def proxies(self) -> Proxies | None:
         """Albedo, normal and roughness as textures, if the bundle has them."""
         return read_proxies(self.folder, self.manifest.proxies, self.manifest.latents)
@@ -179,6 +185,7 @@ class Bundle:
         for record in self.manifest.records:
             read_recorded(self.folder, record)
         self.textures()
+        self.relief()
 
     def check_constants(self) -> None:
         """Requires constants.bin, if there is one, to contain the numbers of the weights."""
@@ -301,6 +308,13 @@ def read_emission(folder: Path, facts: MapFacts) -> list[Texels]:
     if facts.format != BC6H:
         return levels
     return emission_of_blocks(levels, facts.width, facts.height)
+
+
+def read_relief(folder: Path, facts: ReliefFacts | None) -> HeightMap | None:
+    """Reads the stored height map, if there is one."""
+    if facts is None:
+        return None
+    return HeightMap(read_texture(folder, facts.record, facts.texture), facts.scale, facts.midlevel)
 
 
 def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -> Proxies | None:

@@ -11,7 +11,7 @@ from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import version
 from verdigris.core.bundle.files.arithmetic import Arithmetic
-from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8_SRGB, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import (
     RUNTIME_FOLDER,
@@ -19,6 +19,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     FileRecord,
     LatentFacts,
     MapFacts,
+    ReliefFacts,
     TransmittedFacts,
     proxy_facts,
 )
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.geometry.height_map import HeightMap
     from verdigris.core.material.domain import Tiles
 
 LATENTS_FILE = "latents.ktx2"
@@ -54,6 +56,7 @@ TRANSMITTED_CONSTANTS_FILE = "transmitted_constants.bin"
 TRANSMITTED_REFERENCE_FILE = "transmitted_reference.json"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"
+RELIEF_FILE = "height.ktx2"
 PROXIES_FILE = "proxies.ktx2"
 REFERENCE_FILE = "reference.json"
 PREVIEW_FILE = "preview.png"
@@ -91,6 +94,8 @@ class Contents:
     """One of formats_of("emission")."""
     opacity: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 1] in bytes, finest first."""
+    relief: HeightMap | None = None
+    """Heights, if the material displaces its surface."""
     proxies: Proxies | None = None
     """Albedo, normal and roughness as textures."""
     runtime: Mapping[str, bytes] = field(default_factory=dict)
@@ -142,6 +147,8 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
     maps = _add_maps(files, contents, blocks, writer)
+    if contents.relief:
+        files[RELIEF_FILE] = write_ktx2(RGBA8, contents.relief.levels, writer)
     if contents.proxies:
         files[PROXIES_FILE] = write_ktx2(RGBA8_SRGB, contents.proxies.levels, writer)
     records = {name: record_of(name, data) for name, data in files.items()}
@@ -167,6 +174,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
+        relief=_relief_facts(records[RELIEF_FILE], contents.relief) if contents.relief else None,
         proxies=proxy_facts(records[PROXIES_FILE], contents.proxies) if contents.proxies else None,
         preview=records.get(PREVIEW_FILE),
         runtime=tuple(records[f"{RUNTIME_FOLDER}{name}"] for name in contents.runtime),
@@ -184,6 +192,11 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
 def _transmitted_facts(index: float, records: Mapping[str, FileRecord]) -> TransmittedFacts:
     files = TRANSMITTED_FILE, TRANSMITTED_CONSTANTS_FILE, TRANSMITTED_REFERENCE_FILE
     return TransmittedFacts(index, *(records[name] for name in files))
+
+
+def _relief_facts(record: FileRecord, heights: HeightMap) -> ReliefFacts:
+    size = *heights.size, len(heights.levels)
+    return ReliefFacts(record, *size, RGBA8, heights.scale, heights.midlevel)
 
 
 def _add_maps(
@@ -207,7 +220,7 @@ def _add_maps(
 def _cost(parameters: Parameters, files: Mapping[str, bytes]) -> dict[str, int]:
     """Bytes that an engine loads, and operations of one evaluation."""
     loaded = [name for name in (WEIGHTS_FILE, TRANSMITTED_FILE) if name in files]
-    maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
+    maps = [name for name in (EMISSION_FILE, OPACITY_FILE, RELIEF_FILE) if name in files]
     proxies = {"proxies_bytes": len(files[PROXIES_FILE])} if PROXIES_FILE in files else {}
     return {
         "weights_bytes": len(files[WEIGHTS_FILE]),

@@ -46,6 +46,7 @@ EXAMPLES = SHADER_FOLDER / "bundle" / "examples"
 ENTRY_FILE = "evaluate_queries.slang"
 # The module of surfaces that transmit, which only their bundles have.
 SIDES_FILE = "neural_sides.slang"
+RELIEF_SHADER = "neural_relief.slang"
 # Reads bundles in C.
 HEADER = "verdigris.h"
 ENTRY_POINT = "evaluateQueries"
@@ -214,7 +215,11 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
 
 @profiled("write shaders")
 def runtime_files(
-    spec: NetworkSpec, advised: str | None = None, decoders: int = 1, transmits: bool = False
+    spec: NetworkSpec,
+    advised: str | None = None,
+    decoders: int = 1,
+    transmits: bool = False,
+    has_relief: bool = False,
 ) -> dict[str, bytes]:
     """Every file of runtime/ for this advice. Compiled files are cached by architecture."""
     sources = slang_files(spec)
@@ -222,6 +227,8 @@ def runtime_files(
     result = sources | {path.name: path.read_bytes() for path in others}
     if not transmits:
         del result[SIDES_FILE]
+    if not has_relief:
+        del result[RELIEF_SHADER]
     for name, target in targets_of(spec, advised, decoders).items():
         key = _key(sources, name, target)
         result[name] = result_ahead(key) or _make(sources, name, target, key)

@@ -42,7 +42,7 @@ extern "C" {
    VD_name; bytes of a texel, or of a block; texels along a side of a block; and the textures that may have it. */
 #define VD_FORMATS(row) \
     row(R8_UNORM, 9, 1, 1, VD__OPACITY) \
-    row(R8G8B8A8_UNORM, 37, 4, 1, VD__LATENTS) \
+    row(R8G8B8A8_UNORM, 37, 4, 1, VD__LATENTS | VD__RELIEF) \
     row(R8G8B8A8_SRGB, 43, 4, 1, VD__PROXIES) \
     row(R16G16B16A16_SFLOAT, 97, 8, 1, VD__LATENTS | VD__EMISSION) \
     row(BC6H_UFLOAT_BLOCK, 143, 16, 4, VD__EMISSION) \
@@ -638,7 +638,7 @@ static uint32_t vd__u32(const uint8_t *data) {
 static uint64_t vd__u64(const uint8_t *data) { return vd__u32(data) | (uint64_t)vd__u32(data + 4) << 32; }
 
 /* Textures of a bundle, as bits of `uses` in VD_FORMATS. */
-enum { VD__LATENTS = 1, VD__EMISSION = 2, VD__OPACITY = 4, VD__PROXIES = 8 };
+enum { VD__LATENTS = 1, VD__EMISSION = 2, VD__OPACITY = 4, VD__PROXIES = 8, VD__RELIEF = 16 };
 
 #define VD__ROW(name, number, bytes, side, uses) {#name, number, bytes, side, uses},
 typedef struct {

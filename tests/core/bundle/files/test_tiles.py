@@ -16,7 +16,7 @@ from ..bundles import make_bundle
 def test_a_bundle_names_the_square_of_its_tiles(tmp_path):
     found = make_bundle(tmp_path / "a.vdg", tiles=Tiles((9, 1), 2))
     written = json.loads((found.folder / "manifest.json").read_text())
-    assert (written["version"], written["tiles"]) == ("4.8", {"first": [9, 1], "side": 2})
+    assert (written["version"], written["tiles"]) == ("4.9", {"first": [9, 1], "side": 2})
     assert open_bundle(found.folder).manifest.tiles == Tiles((9, 1), 2)
 
 
