@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 RECIPES: dict[str, tuple[Recipe, int]] = {
     "copper_tray": (recipes_metal.copper_tray, 2),
     "glazed_tile": (recipes_surface.glazed_tile, 1),
+    "brick_wall": (recipes_surface.brick_wall, 1),
     "brushed_steel": (recipes_metal.brushed_steel, 1),
     "worn_chrome": (recipes_metal.worn_chrome, 1),
     "car_paint": (recipes_metal.car_paint, 1),

@@ -1,4 +1,4 @@
-"""Textures of the ceramic, cloth, wood and panel examples."""
+"""Textures of the ceramic, brick, cloth, wood and panel examples."""
 
 from __future__ import annotations
 
@@ -49,6 +49,57 @@ def glazed_tile(size: int) -> dict[str, Texture]:
         "glazed_tile_color.jpg": Texture(pt.tint(glaze, grout, joint), srgb=True),
         "glazed_tile_masks.png": Texture(rgb(grout, crackle, random[..., 0] * tile)),
         "glazed_tile_normal.png": Texture(pt.normal_map(height, 1.0)),
+    }
+
+
+def brick_wall(size: int) -> dict[str, Texture]:
+    u, v = pt.uv_grid(size)
+    rows = 8
+    row = np.floor(v * rows).astype(int)
+    # English bond: a row of stretchers, a row of headers, which are half as long
+    columns = np.where(row % 2 == 0, 4, 8)
+    x = u * columns + np.where(row % 2 == 0, 0.0, 0.5)
+    column = np.floor(x).astype(int) % columns
+    random = np.random.default_rng(120).random((rows, 8, 5))[row, column]
+    drift = pt.fractal(size, 4, seed=121, octaves=4)
+    worn = pt.fractal(size, 14, seed=122, octaves=4, gain=0.6)
+    grain = pt.fractal(size, 56, seed=123, octaves=3, gain=0.7)
+
+    # in units of the height of a row
+    along, across = (x % 1.0 - 0.5) * rows / columns, v * rows % 1.0 - 0.5
+    tilt = 0.05 * (random[..., 0] - 0.5)
+    qx = np.abs(along + tilt * across) - 0.5 * rows / columns
+    qy = np.abs(across - tilt * along) - 0.5
+    joint, corner = 0.075, 0.11
+    rounded = np.hypot(np.maximum(qx + joint + corner, 0), np.maximum(qy + joint + corner, 0))
+    inside = corner - rounded + 0.035 * worn + 0.012 * grain
+    chips = pt.cells(size, 13, seed=124, jitter=1.0)
+    broken = pt.smoothstep(0.34, 0.12, chips.nearest + 0.15 * worn)
+    edge = pt.smoothstep(-0.3, -0.1, np.maximum(qx, qy))
+    inside -= 0.16 * edge * broken * pt.smoothstep(0.62, 0.66, chips.random(125))
+    brick = pt.smoothstep(-0.01, 0.035, inside)
+
+    lean = (random[..., 1] - 0.5) * along * columns / rows + (random[..., 2] - 0.5) * across
+    top = 0.72 + 0.3 * (random[..., 3] - 0.5) + 0.2 * lean + 0.05 * worn + 0.018 * grain
+    top -= 0.32 * pt.smoothstep(0.1, 0.0, inside)
+    mortar = 0.16 + 0.09 * worn + 0.04 * drift + 0.02 * grain
+    height = pt.blur(np.clip(pt.lerp(mortar, top, brick), 0.0, 1.0), 0.0012)
+    # 11 bits: as smooth to an eye as 16, in a smaller file
+    height = np.round(height * 2047) / 2047
+
+    burnt = pt.smoothstep(0.8, 0.86, random[..., 4])
+    tone = np.clip(0.5 + 0.75 * (random[..., 3] - 0.5) + 0.16 * worn + 0.14 * grain, 0.0, 1.0)
+    clay = pt.ramp(tone, (0.36, 0.16, 0.12), (0.55, 0.25, 0.17), (0.70, 0.40, 0.27))
+    clay = pt.tint(clay, 0.75 * burnt, (0.23, 0.17, 0.17))
+    lime = pt.smoothstep(0.12, 0.5, drift + 0.35 * worn + 0.15 * grain)
+    clay = pt.tint(clay, 0.45 * lime, (0.80, 0.75, 0.69))
+    sand = np.clip(0.5 + 0.35 * grain + 0.3 * worn, 0.0, 1.0)
+    color = pt.tint(clay, 1.0 - brick, pt.ramp(sand, (0.50, 0.46, 0.41), (0.73, 0.69, 0.62)))
+    moss = pt.smoothstep(0.1, 0.45, -drift + 0.3 * worn) * pt.smoothstep(0.5, 0.25, height)
+    color = pt.tint(color, 0.7 * moss, (0.24, 0.28, 0.12))
+    return {
+        "brick_wall_color.jpg": Texture(color, srgb=True, quality=86),
+        "brick_wall_height.png": Texture(height, depth="uint16"),
     }
 
 
