@@ -8,7 +8,6 @@ import numpy as np
 import OpenImageIO as oiio
 from patterns import Image
 
-
 # PNG's row filters, by libpng's numbers, with zlib's strategies: only a trial shows which makes an
 # image small. Chosen for each row, none, Up, Paeth.
 ROW_FILTERS = {0: "filtered", 8: "default", 32: "filtered", 128: "filtered"}
