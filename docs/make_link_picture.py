@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication
 
 from verdigris.core.base.images import open_image, resized
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.link.protocol import TOKEN_VARIABLE
 from verdigris.core.pictures.moving_files import write_webp
 from verdigris.ui.memory import Memory
 from verdigris.ui.style.colours import DARK, apply_theme
@@ -47,8 +48,7 @@ class Film:
         self.frames: list[np.ndarray[Any, Any]] = []
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        os.environ["VERDIGRIS_LINK_AT"] = f"127.0.0.1:{port}"
-        os.environ["VERDIGRIS_LINK_TOKEN"] = "film"
+        os.environ[TOKEN_VARIABLE] = "film"
         command = ["node", REPOSITORY / "docs" / "link_game.mjs"]
         command += [f"ws://127.0.0.1:{port}/?token=film", *map(str, GAME)]
         self.game = subprocess.Popen(
@@ -57,6 +57,8 @@ class Film:
         memory = Memory(QSettings(f"{folder}/memory.ini", QSettings.Format.IniFormat))
         self.window = Window(FilesHost(), memory)
         self.model = self.window.panel.model
+        self.model.state.game.at = f"127.0.0.1:{port}"
+        self.model.switch_link(is_on=True)
         self.window.show()
         self.window.resize(QSize(*PANEL))
 

@@ -28,6 +28,8 @@ KEPT = LOCK.parents[1] / "build" / "wheels"
 FOLDER, LIST = "wheels", "packages.json"
 # typer needs colorama on Windows; pip asks this machine instead.
 _ALSO = ("colorama==0.4.6",)
+# Stages of USD, and the live link.
+_EXTRAS = ("usd", "link")
 
 
 def collect(python: str, system: str, target: Path, root: Path, project: dict) -> Path:
@@ -93,9 +95,15 @@ def locked_wheels(python: str, system: str, lock: Path = LOCK) -> dict[str, str]
     return found
 
 
+def pins_of(project: dict) -> list[str]:
+    """The packages of a worker, with their versions."""
+    extras = project["optional-dependencies"]
+    return [*project["dependencies"], *(pin for name in _EXTRAS for pin in extras[name])]
+
+
 def write_lock(project: dict, lock: Path = LOCK) -> None:
     """Resolves the packages for all versions of Python and all systems, and writes their hashes."""
-    pins = [*project["dependencies"], *project["optional-dependencies"]["usd"], *_ALSO]
+    pins = [*pins_of(project), *_ALSO]
     found = {}
     pythons = sorted({host.python for host in HOSTS} | {each[1] for each in BLENDERS.values()})
     for python in pythons:

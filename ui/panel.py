@@ -25,6 +25,7 @@ from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
 from verdigris.ui.widgets.help_menu import HelpButton
 from verdigris.ui.widgets.key_sheet import OPENS, KeySheet
+from verdigris.ui.widgets.link_switch import LinkBar, LinkSwitch
 from verdigris.ui.widgets.material_picker import MaterialPicker
 
 # Set on a window that shows nothing but the panel.
@@ -60,6 +61,7 @@ class Panel(QWidget):
         self._wear()
         self.picker = MaterialPicker(model)
         self.help = HelpButton(model)
+        self.link, self.link_bar = LinkSwitch(model), LinkBar(model)
         self.status = StatusStrip(model)
         self.viewport = Viewport(model)
         self.view_bar = ViewBar(model, self.viewport)
@@ -124,11 +126,16 @@ class Panel(QWidget):
         column.addWidget(self.live_bar)
         column.addWidget(self.view_bar)
         self.head = QWidget()
-        row = QHBoxLayout(self.head)
-        row.setContentsMargins(0, 0, 0, 0)
+        rows = QVBoxLayout(self.head)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(HALF)
+        row = QHBoxLayout()
         row.setSpacing(HALF)
         row.addWidget(self.picker, 1)
+        row.addWidget(self.link)
         row.addWidget(self.help)
+        rows.addLayout(row)
+        rows.addWidget(self.link_bar)
         self.side = QWidget()
         self._column = QVBoxLayout(self.side)
         self._column.setContentsMargins(0, 0, 0, 0)

@@ -262,8 +262,9 @@ def run(
     mesh: Path | None = None,
     search: tuple[Path, ...] = (),
     confined: bool = False,
+    is_linked: bool = False,
 ) -> int:
-    """Shows the window and returns when it is closed."""
+    """Shows the window and returns when it is closed. `is_linked` switches the live link on."""
     if sys.platform == "linux" and not _has_display():
         raise VerdigrisError(
             "the panel needs a display, and DISPLAY and WAYLAND_DISPLAY are not set: use "
@@ -283,6 +284,8 @@ def run(
     host = FilesHost(mesh=mesh, search=search, confined=confined)
     window = Window(host, memory)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
+    if is_linked:
+        window.panel.model.switch_link(is_on=True)
     if file is not None:
         window.open(file)
     window.show()

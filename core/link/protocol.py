@@ -18,6 +18,8 @@ from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 
 VERSION = 1
+# The environment variable that fixes the token.
+TOKEN_VARIABLE = "VERDIGRIS_LINK_TOKEN"
 SNAPSHOT, STATE = "snapshot", "state"
 # What a client says when it has shown a snapshot: what waits in buffers could no longer be skipped.
 NEXT = "next"

@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -78,12 +78,14 @@ class LinkServer:
         port: int = PORT,
         token: str = "",
         origins: Sequence[str] = (),
+        on_clients: Callable[[int], None] = lambda _: None,
     ) -> None:
         """`port` 0 chooses a free one. `origins` of pages may connect beside those of this
-        machine."""
+        machine. `on_clients` gets the number of clients after each change, in the server's
+        thread."""
         self.token = token or secrets.token_urlsafe(16)
         self.host, self.port = host, port
-        self._origins = tuple(origins)
+        self._origins, self._on_clients = tuple(origins), on_clients
         self._newest: dict[str, tuple[int, Snapshot]] = {}
         self._chosen = ""
         self._state: dict[str, Any] = {}
@@ -124,6 +126,11 @@ class LinkServer:
     def clients(self) -> int:
         """Number of clients that are connected."""
         return len(self._clients)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a client has shown all that there is, and waits for a snapshot."""
+        return any(each.is_ready and each.shown is self._due(each) for each in set(self._clients))
 
     def publish(self, snapshot: Snapshot) -> None:
         """Shows a snapshot to the clients of its material. The first material is chosen until
@@ -265,6 +272,7 @@ class LinkServer:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIECE)
         client = _Client(wanted)
         self._clients.add(client)
+        self._on_clients(len(self._clients))
         sending = asyncio.create_task(self._send(connection, client))
         try:
             # until the client ends, or says something else
@@ -275,6 +283,7 @@ class LinkServer:
                 await connection.close(BAD_MESSAGE, "clients of a link say only next")
         finally:
             self._clients.discard(client)
+            self._on_clients(len(self._clients))
             sending.cancel()
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
                 await sending

@@ -1,8 +1,8 @@
 """Snapshots of a bake while it runs.
 
 Between two runs of steps the numbers are copied, which takes milliseconds. A thread rounds and
-packs them. Snapshots come as often as their share of the CPU allows; without clients there are
-none.
+packs them. A snapshot is made when a client waits for one, so that it is new when it is shown, and
+as often as their share of the time allows; without clients there are none.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
 
 # Seconds between snapshots: the shortest, and the longest that a large texture may cause.
-SHORTEST, LONGEST = 0.4, 5.0
-# The share of all CPUs that snapshots may take.
-SHARE = 0.04
+SHORTEST, LONGEST = 0.25, 5.0
+# The share of the training's time that snapshots may take: the training waits while numbers are
+# copied, and a thread that packs them takes one of its CPUs.
+SHARE = 0.03
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,15 @@ class _Copied:
 class TrainingLink:
     """Sends the materials of a bake to the clients of a server."""
 
-    def __init__(self, server: LinkServer, control: BakeControl) -> None:
-        """Also watches the control's run."""
+    def __init__(self, server: LinkServer, control: BakeControl, run: Run | None = None) -> None:
+        """`run` is that of a bake which has begun; a later one comes from the control."""
         self._server = server
-        self._run: Run | None = None
+        self._run = run
         self._makers: list[SnapshotMaker] = []
         self._thread = ThreadPoolExecutor(1, "snapshots")
         self._making: Future[float] | None = None
         self._copied = 0.0
-        self._due = 0.0
+        self._begun = self._due = 0.0
         before = control.watch
 
         def watch(run: Run) -> None:
@@ -91,15 +92,14 @@ class TrainingLink:
 
     def _look_at_step(self, event: Step) -> None:
         run, now = self._run, time.monotonic()
-        if run is None or not self._server.clients or now < self._due:
+        if run is None or now < self._due or not self._server.is_awaited:
             return
         if self._making is not None:
             if not self._making.done():
                 return
-            spent = self._making.result() + self._copied
+            spent = self._copied + self._making.result() / (os.cpu_count() or 1)
             self._making = None
-            wait = spent / (SHARE * (os.cpu_count() or 1))
-            self._due = now - SHORTEST + min(LONGEST, max(SHORTEST, wait))
+            self._due = self._begun + min(LONGEST, max(SHORTEST, spent / SHARE))
             if now < self._due:
                 return
         begun = time.perf_counter()
@@ -111,7 +111,7 @@ class TrainingLink:
             self._makers = [_maker_of(run, number) for number in range(len(run.names))]
             self._server.choose(run.names[0])
         self._copied = time.perf_counter() - begun
-        self._due = now + SHORTEST
+        self._begun, self._due = now, now + SHORTEST
         self._making = self._thread.submit(self._make, copied)
 
     def _make(self, copied: _Copied) -> float:
@@ -134,6 +134,9 @@ class TrainingLink:
             self._making.result()
             self._making = None
         names = self._run.names if self._run else ()
+        if names:
+            # without clients there was no snapshot before
+            self._server.choose(names[0])
         for name, path in zip(names, event.results, strict=True):
             # it may have been moved away meanwhile
             try:

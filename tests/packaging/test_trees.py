@@ -41,9 +41,13 @@ import subprocess, sys
 tree, material, out = sys.argv[1:]
 sys.path[:0] = [f"{tree}/scripts", f"{tree}/site-packages"]
 from verdigris.core.base.process.worker_environment import environment_for, require_worker_command
-command = [*require_worker_command(), "-m", "verdigris.core", "bake", material, "--out", out]
+worker = require_worker_command()
+command = [*worker, "-m", "verdigris.core", "bake", material, "--out", out]
 command += ["--preset", "draft", "--resolution", "16", "--iterations", "20", "-q"]
-sys.exit(subprocess.run(command, env=environment_for(command)).returncode)
+subprocess.run(command, env=environment_for(command), check=True)
+# the live link of the panel
+command = [*worker, "-c", "import websockets.asyncio.server"]
+subprocess.run(command, env=environment_for(command), check=True)
 """
 
 

@@ -213,6 +213,13 @@ def _training(scene: Scene) -> None:
     scene.train(0.45)
 
 
+def _linked(scene: Scene) -> None:
+    _training(scene)
+    scene.model.switch_link(is_on=True)
+    address = "127.0.0.1:8748/?token=pT0dF2r-CsamD1QkJmX2aw"
+    scene.receive("linked", address=f"ws://{address}", page=f"http://{address}", clients=1)
+
+
 def _compressing(scene: Scene) -> None:
     scene.open()
     scene.train(0.97, "standard")
@@ -404,6 +411,7 @@ STATES = {
     "first_reference": State(_first_reference),
     "untrained": State(_untrained),
     "training": State(_training),
+    "linked": State(_linked),
     "compressing": State(_compressing, ("Bake",)),
     "finishing": State(_finishing, ("Bake",)),
     "done_good": State(_done_good, ("Bake",)),

@@ -42,6 +42,7 @@ class EventHandler:
             "showing": self._handle_showing,
             "shown": self._handle_shown,
             "written": self._handle_written,
+            "linked": state.game.take,
         }
 
     def begin_bake(self) -> None:

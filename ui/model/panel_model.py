@@ -256,13 +256,16 @@ class PanelModel:
 
     def _replace_worker(self, after: Callable[[], None] | None = None) -> None:
         self.link.reset()
+        self.state.game.forget()
         if self.state.current is not None:
             self.documents.open(after)
 
     def rest(self) -> None:
         """Ends a worker that has no work, and frees its memory. `wake` starts another one."""
-        if self.link.is_running and self.link.is_free and not self.link.doing:
+        is_free = self.link.is_free and not self.link.doing and not self.state.game.clients
+        if self.link.is_running and is_free:
             self.link.reset()
+            self.state.game.forget()
 
     def wake(self) -> None:
         """Opens the document again in a new worker, after a rest."""
@@ -402,6 +405,17 @@ class PanelModel:
             self.link.send(commands.Publish(tuple(map(str, bundles)), str(page)))
             # the worker may compile for some seconds first
             self.state.notices.add(INFO, f"Writing {page.name}")
+
+    def switch_link(self, is_on: bool) -> None:
+        """Switches the live link, which the worker serves."""
+        game = self.state.game
+        game.switch(is_on)
+        try:
+            self.link.start()
+        except VerdigrisError as failure:
+            game.fail(str(failure))
+        else:
+            self.link.send(game.command)
 
     def _read_history(self) -> None:
         folder, name = self.scene.result_folder, self.scene.result_name

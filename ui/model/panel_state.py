@@ -20,6 +20,7 @@ from verdigris.ui.model.parts.bake_log import BakeLog
 from verdigris.ui.model.parts.changes import Changes
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.film import Film
+from verdigris.ui.model.parts.game_link import GameLink
 from verdigris.ui.model.parts.live_values import LiveValues
 from verdigris.ui.model.parts.own_presets import OwnPresets
 from verdigris.ui.model.parts.scene_meshes import SceneMeshes
@@ -75,6 +76,7 @@ class PanelState:
         self.pictures = Pictures()
         self.film = Film()
         self.live = LiveValues()
+        self.game = GameLink()
         self.living: dict[str, tuple[str, ...]] = {}
         """Chosen live inputs of materials, by their identities."""
 

@@ -34,6 +34,8 @@ class ViewSync:
             self._link.send(self._state.meshes.loaded)
         self._link.send(self._state.view)
         self._link.send(self._state.focus)
+        if self._state.game.is_on:
+            self._link.send(self._state.game.command)
 
     def set_view(self, **values: Any) -> None:
         """Changes some values of the view."""

@@ -10,7 +10,6 @@ import typer
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.cli.shared.extras import PANEL, require_extra
-from verdigris.core.cli.shared.link_options import offer_link
 from verdigris.core.cli.shared.options import CommandApp, Confined, Search
 
 app = CommandApp()
@@ -32,7 +31,9 @@ def panel(
     link: Annotated[
         bool,
         typer.Option(
-            "--link", help="Show what the panel bakes in games and pages that are running."
+            "--link",
+            help="Switch the live link on: games and pages that are running show what the panel "
+            "bakes.",
         ),
     ] = False,
     yes: Annotated[
@@ -42,11 +43,9 @@ def panel(
 ) -> None:
     """Opens the bake panel in a window."""
     require_extra(PANEL, "verdigris panel --yes", yes)
-    if link:
-        offer_link(None)
     try:
         # by name: the core does not depend on Qt
         window = import_module("verdigris.ui.window")
     except ImportError as failure:
         raise VerdigrisError(f"the panel's window system cannot be loaded: {failure}") from None
-    raise typer.Exit(window.run(file, mesh, tuple(search or ()), confined))
+    raise typer.Exit(window.run(file, mesh, tuple(search or ()), confined, link))

@@ -20,9 +20,9 @@ _REMEDY = "check the network, the proxy settings of pip and the free disk space,
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra of the package `verdigris`."""
+    """Extras of the package `verdigris`."""
 
-    name: str
+    names: tuple[str, ...]
     what: str
     """What needs it, as in a sentence."""
     modules: tuple[str, ...]
@@ -42,12 +42,14 @@ class Extra:
             listed = [line.partition(";") for line in requires("verdigris") or ()]
         except PackageNotFoundError:
             listed = []
-        wanted = f'extra == "{self.name}"'
-        return [pin.strip() for pin, _, marker in listed if marker.strip() == wanted]
+        wanted = [f'extra == "{name}"' for name in self.names]
+        return [pin.strip() for pin, _, marker in listed if marker.strip() in wanted]
 
 
-PANEL = Extra("panel", "the panel", ("PySide6", "shiboken6", "pyqtgraph", "colorama"), 97, 273)
-LINK = Extra("link", "the live link", ("websockets",), 1, 2)
+LINK = Extra(("link",), "the live link", ("websockets",), 1, 2)
+_WINDOW = ("PySide6", "shiboken6", "pyqtgraph", "colorama")
+# its window has a switch for the link
+PANEL = Extra(("panel", "link"), "the panel", (*_WINDOW, *LINK.modules), 98, 275)
 
 
 def require_extra(extra: Extra, command: str, is_agreed: bool) -> None:

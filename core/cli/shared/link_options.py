@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verdigris.core.cli.shared.extras import LINK, require_extra
+from verdigris.core.link.protocol import TOKEN_VARIABLE
 from verdigris.core.link.server import LinkServer, place_of
 from verdigris.core.link.training import TrainingLink
-from verdigris.core.worker.session.panel_link import AT, TOKEN
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeControl
@@ -39,25 +39,18 @@ Origins = Annotated[
 
 
 def open_link(at: str | None, origins: list[str] | None = None) -> LinkServer:
-    """A server that is not started. The token is new, or that of VERDIGRIS_LINK_TOKEN."""
+    """A server that is not started. The token is new, or that of the environment."""
     require_extra(LINK, f"pip install {' '.join(LINK.pins)}", False)
     try:
         host, port = place_of(at or "")
     except ValueError:
         raise typer.BadParameter(f"{at}: use HOST:PORT", param_hint="--at") from None
-    return LinkServer(host, port, os.environ.get(TOKEN, ""), origins or ())
+    return LinkServer(host, port, os.environ.get(TOKEN_VARIABLE, ""), origins or ())
 
 
 def show_address(server: LinkServer) -> None:
     """Prints where clients connect, beside the output of the command."""
     print(f"link: {server.address}\npage: {server.page}", file=sys.stderr, flush=True)
-
-
-def offer_link(at: str | None) -> None:
-    """Lets the worker of a panel that is started now serve a link, and prints its address."""
-    server = open_link(os.environ.get(AT, at))
-    os.environ[AT], os.environ[TOKEN] = f"{server.host}:{server.port}", server.token
-    show_address(server)
 
 
 @contextmanager

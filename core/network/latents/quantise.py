@@ -26,6 +26,7 @@ _LEAST_SCALE = 1e-6
 _LEAST_SHARE = 1e-3
 # Rows that are converted together, so that intermediate arrays fit into caches.
 _PART = 1 << 15
+_JOINED = 64
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,19 @@ class LatentRange:
 def fit_range(latents: FloatArray) -> LatentRange:
     """The range from the smallest to the largest value of each channel of latents [texels,
     channels]."""
-    low, high = (np.asarray(end(axis=0), np.float32) for end in (latents.min, latents.max))
+    low, high = (np.asarray(_along_rows(end, latents), np.float32) for end in (np.min, np.max))
     least = np.maximum(_LEAST_SHARE * np.maximum(np.abs(low), np.abs(high)), _LEAST_SCALE)
     return LatentRange(np.maximum(high - low, least).astype(np.float32), low)
+
+
+def _along_rows(end: Callable[..., Any], rows: FloatArray) -> NDArray[Any]:
+    """The least or the largest value of each column. numpy is five times as fast with long rows."""
+    count, width = rows.shape
+    whole = count - count % _JOINED
+    if not whole:
+        return np.asarray(end(rows, axis=0))
+    joined = end(rows[:whole].reshape(-1, _JOINED * width), axis=0).reshape(_JOINED, width)
+    return np.asarray(end(np.concatenate([joined, rows[whole:]]), axis=0))
 
 
 def quantise(latents: FloatArray, latent_range: LatentRange) -> NDArray[np.uint8]:

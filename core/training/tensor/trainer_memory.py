@@ -153,7 +153,7 @@ def initial_bases(spec: NetworkSpec) -> NDArray[np.float32]:
 
 def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
     """A copy of the buffer as a flat array with this type."""
-    return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
+    return np.asarray(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
 
 
 def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:

@@ -151,6 +151,17 @@ class Publish(Command):
 
 
 @dataclass(frozen=True)
+class Link(Command):
+    """Opens or ends the live link, to programs that show what the panel bakes or shows."""
+
+    token: str = ""
+    """What clients have to know; by default a new one."""
+    at: str = ""
+    """HOST:PORT; by default the port of links on this machine, or a free one if it is taken."""
+    is_on: bool = True
+
+
+@dataclass(frozen=True)
 class Forecast(Command):
     """Measures the cost of the open material and of its bake. This takes a few seconds."""
 
@@ -345,6 +356,7 @@ NAMES: dict[type[Command], str] = {
     Show: "show",
     Compare: "compare",
     Publish: "publish",
+    Link: "link",
     Forecast: "forecast",
     Ladder: "ladder",
     Pause: "pause",

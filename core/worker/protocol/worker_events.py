@@ -259,6 +259,19 @@ class Importance(Pixels):
 
 
 @dataclass(frozen=True)
+class Linked(Event):
+    """The live link was opened, its clients have changed, or it has ended."""
+
+    address: str = ""
+    """What clients connect to; empty without a link."""
+    page: str = ""
+    """A page that shows the material in a browser."""
+    clients: int = 0
+    problem: str = ""
+    """Why there is no link."""
+
+
+@dataclass(frozen=True)
 class Written(Event):
     """A map or a page was written."""
 

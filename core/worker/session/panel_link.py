@@ -1,17 +1,15 @@
-"""The live link of a panel: it shows what the panel bakes or shows, with its live values.
-
-It is opened when something is shown for the first time: few panels have one, and their other
-workers show nothing.
-"""
+"""The live link of a panel: it shows what the panel bakes or shows, with its live values."""
 
 from __future__ import annotations
 
-import os
+import contextlib
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.progress import Warning
+from verdigris.core.progress import Finished, Kept
+from verdigris.core.worker.protocol.worker_events import Linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,63 +18,126 @@ if TYPE_CHECKING:
     from verdigris.core.link.training import TrainingLink
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress import Event
+    from verdigris.core.worker.protocol.commands import Link
     from verdigris.core.worker.session.job import Job
-
-AT, TOKEN = "VERDIGRIS_LINK_AT", "VERDIGRIS_LINK_TOKEN"
 
 
 class PanelLink:
-    """Serves where the environment variable VERDIGRIS_LINK_AT says; without it, nothing happens."""
+    """A switch, and what the link shows while it is on. It may be switched at any time."""
 
     def __init__(self, post: Callable[[Event], None]) -> None:
         self._post = post
-        self._wanted = os.environ.get(AT)
         self._server: LinkServer | None = None
         self._training: TrainingLink | None = None
+        self._job: Job | None = None
+        self._shown = ""
+        """The bundle that the panel shows."""
+        self._live: dict[str, float] = {}
+        self._closing: threading.Thread | None = None
+
+    def switch(self, command: Link) -> None:
+        """Opens or ends the link. The answer is an event."""
+        if not command.is_on:
+            self._close()
+        elif self._server is None:
+            try:
+                self._server = self._open(command)
+            except VerdigrisError as failure:
+                self._post(Linked(problem=str(failure)))
+                return
+            self._server.tell(live=self._live)
+            self._follow()
+        self._tell_clients()
 
     def begin(self, job: Job) -> None:
         """Follows a bake."""
         self.end()
-        if (server := self._open()) is not None:
-            from verdigris.core.link.training import TrainingLink
-
-            self._training = TrainingLink(server, job.control)
+        self._job, self._shown = job, ""
+        self._follow()
 
     def look(self, event: Event) -> None:
+        if isinstance(event, Finished | Kept) and event.results:
+            self._shown = str(event.results[0])
+            if self._training is None:
+                self._follow()
         if self._training is not None:
             self._training.look(event)
 
     def show(self, bundle: str) -> None:
         """Shows a bundle that the panel shows."""
-        if (server := self._open()) is not None:
-            from verdigris.core.link.snapshot import snapshot_of_bundle
-
-            snapshot = snapshot_of_bundle(Path(bundle))
-            server.publish(snapshot)
-            server.choose(snapshot.material)
+        self._shown = bundle
+        self._follow()
 
     def tell_live(self, teacher: Teacher | None, values: Sequence[float]) -> None:
         """Tells live values, which are from 0 to 1."""
         inputs = teacher.live_inputs if teacher else ()
-        if self._server is not None and inputs and len(inputs) == len(values):
-            live = {each.name: each.value_of(at) for each, at in zip(inputs, values, strict=True)}
-            self._server.tell(live=live)
+        if len(inputs) == len(values):
+            found = zip(inputs, values, strict=True)
+            before = self._live
+            self._live = {each.name: each.value_of(at) for each, at in found}
+            if self._server is not None and self._live != before:
+                self._server.tell(live=self._live)
 
     def end(self) -> None:
-        """Ends a bake. The server stays until the worker ends."""
+        """Ends a bake. The server stays."""
+        self._job = None
         if self._training is not None:
             self._training.close()
             self._training = None
 
-    def _open(self) -> LinkServer | None:
-        """The server, if one is wanted and can be had."""
-        if self._wanted is not None and self._server is None:
-            from verdigris.core.link.server import LinkServer, place_of
+    def _follow(self) -> None:
+        """Shows the bake, or the bundle."""
+        if self._server is None:
+            return
+        if self._job is not None and not self._shown:
+            from verdigris.core.link.training import TrainingLink
 
-            wanted, self._wanted = self._wanted, None
-            try:
-                server = LinkServer(*place_of(wanted), os.environ.get(TOKEN, ""))
-                self._server = server.start()
-            except (VerdigrisError, ValueError) as failure:
-                self._post(Warning(f"there is no live link at {wanted}: {failure}"))
-        return self._server
+            self._training = TrainingLink(self._server, self._job.control, self._job.run)
+        elif self._shown:
+            from verdigris.core.link.snapshot import snapshot_of_bundle
+
+            # it may have been moved away meanwhile
+            with contextlib.suppress(VerdigrisError):
+                snapshot = snapshot_of_bundle(Path(self._shown))
+                self._server.publish(snapshot)
+                self._server.choose(snapshot.material)
+
+    def _open(self, command: Link) -> LinkServer:
+        from verdigris.core.link.server import LinkServer, place_of
+
+        if self._closing is not None:
+            # it may still have the port
+            self._closing.join()
+        try:
+            host, port = place_of(command.at)
+        except ValueError:
+            raise VerdigrisError(f"link: at is {command.at!r}: use HOST:PORT") from None
+        values = command.token, (), self._note_clients
+        try:
+            return LinkServer(host, port, *values).start()
+        except VerdigrisError:
+            if command.at:
+                raise
+        # another panel or command has the usual port
+        return LinkServer(host, 0, *values).start()
+
+    def _close(self) -> None:
+        """Ends the link. Clients may take a moment, for which the worker does not wait."""
+        if self._training is not None:
+            self._training.close()
+            self._training = None
+        server, self._server = self._server, None
+        if server is not None:
+            self._closing = threading.Thread(target=server.close, name="link end", daemon=True)
+            self._closing.start()
+
+    def _note_clients(self, _count: int) -> None:
+        # in the server's thread
+        self._tell_clients()
+
+    def _tell_clients(self) -> None:
+        server = self._server
+        if server is None:
+            self._post(Linked())
+        else:
+            self._post(Linked(server.address, server.page, server.clients))

@@ -1,6 +1,5 @@
 """Live inputs in the worker: both sides of the pictures move, and the bake keeps its defaults."""
 
-import socket
 import threading
 import time
 from importlib.util import find_spec
@@ -153,17 +152,14 @@ def test_another_bundle_takes_the_value_by_its_own_range(teacher, trainer, devic
 def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monkeypatch):
     """Also in programs that follow its live link."""
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setenv("VERDIGRIS_LINK_AT", f"127.0.0.1:{port}")
-    monkeypatch.setenv("VERDIGRIS_LINK_TOKEN", "panel")
     worker = RunningWorker()
     received, link = [], None
     try:
         opening = commands.Open(
             name="clay", payload=clay().encode(), live=(*LIVE, "rain=0..1", "grey=0..1")
         )
-        worker.send(commands.SetView(size=32), opening)
+        worker.send(commands.SetView(size=32), opening, commands.Link("panel", "127.0.0.1:0"))
+        linked = worker.wait_for("linked").header
         opened = worker.wait_for("opened").header
         (offer,) = opened["materials"][0]["live"]
         assert offer["input"]["value"] == [0.1] and offer["inputs"] == ["bsdf"]
@@ -177,7 +173,10 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         assert "there are 1 live inputs" in worker.wait_for("error").header["text"]
         worker.start(tmp_path, QUICK)
         if find_spec("websockets"):
-            link = LinkClient(f"ws://127.0.0.1:{port}/?token=panel")
+            assert linked["address"].endswith("/?token=panel") and not linked["problem"]
+            assert linked["page"] == linked["address"].replace("ws:", "http:")
+            link = LinkClient(linked["address"])
+            worker.wait_for("linked", clients=1)
             following = threading.Thread(target=lambda: received.extend(link))
             following.start()
         worker.wait_for("finished")
@@ -205,11 +204,19 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
             while link.state.get("live") != {"grey": 0.9} and time.monotonic() < end:
                 time.sleep(0.01)
             assert link.state["live"] == {"grey": 0.9}
+            # again: the link that was ended shows what is shown
+            worker.send(commands.Link(is_on=False))
+            worker.wait_for("linked", address="")
+            following.join()
+            assert link.ended.startswith("1001")
+            worker.send(commands.Link("panel", linked["address"].split("/")[2]))
+            worker.wait_for("linked", address=linked["address"])
+            with LinkClient(linked["address"]) as again:
+                assert again.receive().is_final
+                assert again.state["live"] == {"grey": 0.9}
     finally:
         worker.client.kill()
     if link:
-        following.join()
-        assert link.ended == "lost"
         first, last = received[0], received[-1]
         assert (first.material, first.is_final, last.is_final) == ("clay", False, True)
         assert last.files["weights.bin"] == (tmp_path / "clay.vdg" / "weights.bin").read_bytes()
