@@ -46,7 +46,10 @@ _IMPORT = re.compile(r'(\bfrom\s+|\bimport\s+)"([^"]+)"')
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_COLUMNS = 3
 # Fields of the manifest. Neither shaders nor the preview.
-_READ_BY_BROWSERS = ("weights", "latents", "emission", "opacity", "proxies", "reference")
+_READ_BY_BROWSERS = (
+    *("weights", "latents", "emission", "opacity", "proxies", "reference"),
+    *("transmission.weights", "transmission.reference"),
+)
 # Reference pictures of a material: their number, their samples of light, and the quality of JPEG.
 _PICTURES = 3
 _STUDIO_SAMPLES, _SKY_SAMPLES = 48, 64

@@ -13,6 +13,7 @@ from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.pictures.picture_files import encode_png
 
@@ -83,6 +84,11 @@ def bundles(tmp_path_factory):
     halves = with_older_head(lively_parameters(odd), "4.3")
     make_bundle(folder / "b_halves.vdg", halves, RGBA16F, emission=emission, opacity=opacity)
     write_as_older(folder / "b_halves.vdg", odd, "4.3")
+    for name, index in (("b_solid", 1.5), ("b_thin", 1.0)):
+        sides = lively_parameters(NetworkSpec(8, 2, "silu", frame_count=2, lobes=1))
+        below = lively_parameters(sides.spec, seed=4)
+        sides.transmitted = TransmittedSide(below.decoder, index, -below.head)
+        make_bundle(folder / f"{name}.vdg", sides)
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     proxies = Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves())
@@ -102,8 +108,8 @@ def bundles(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(bundles, tmp_path_factory):
-    """A page of one bundle; and one of three: the second was damaged on its way, the third has live
-    inputs."""
+    """A page of one bundle; and one of four: the second was damaged on its way, the third has live
+    inputs, and the fourth lets light pass."""
     folder = tmp_path_factory.mktemp("pages")
     whole, broken = folder / "review.html", folder / "broken.html"
     first, second = bundles / "a_small.vdg", folder / "second.vdg"
@@ -114,7 +120,8 @@ def pages(bundles, tmp_path_factory):
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.publish import Published, make_page
 
-    opened = [open_bundle(path) for path in (first, second, bundles / "e_living.vdg")]
+    others = bundles / "e_living.vdg", bundles / "b_thin.vdg"
+    opened = [open_bundle(path) for path in (first, second, *others)]
     latents = bytearray((second / "latents.ktx2").read_bytes())
     latents[-1] ^= 1
     (second / "latents.ktx2").write_bytes(latents)

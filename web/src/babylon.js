@@ -261,6 +261,7 @@ void main() {
 
 function fragmentText(loaded, filter, split) {
   const hasLive = loaded.live.length > 0;
+  const shade = loaded.transmission ? "neuralShadeLamp" : "neuralShade";
   return `
 precision highp float;
 precision highp int;
@@ -312,7 +313,7 @@ ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neur
       float sharpness = neuralLightAxes[i].w;
       if (sharpness > 0.0) power *= exp2(-sharpness * (1.0 + dot(neuralLightAxes[i].xyz, towards)));
     }
-    sum += power * neuralLightColors[i].rgb * neuralShade(place, toTangent * towards);
+    sum += power * neuralLightColors[i].rgb * ${shade}(place, toTangent * towards);
   }
   #ifdef NEURAL_SAMPLES
   mat3 toSky = toWorld;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { levelValues } from "./ktx2.js";
+import { mirroredLight } from "./sides.js";
 
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
@@ -10,10 +11,13 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
  * bake textures. src/glsl.js and src/wgsl.js do the same on a GPU.
  */
 export class Decoder {
-  constructor(material) {
+  constructor(material, tensors = material.tensors, levels = null) {
     this.material = material;
-    this.levels = material.latents.levels.map((_, level) => levelValues(material.latents, level, material.manifest.latents.file));
-    const { network, tensors } = material;
+    this.tensors = tensors;
+    this.levels = levels ?? material.latents.levels.map((_, level) => levelValues(material.latents, level, material.manifest.latents.file));
+    const { network, transmission } = material;
+    // of light from below a surface that transmits
+    this.below = transmission && !levels ? new Decoder(material, transmission.tensors, this.levels) : null;
     this.layers = Array.from({ length: network.hiddenLayers + 1 }, (_, layer) => ({
       weights: tensors[`layer${layer}.weights`],
       bias: tensors[`layer${layer}.bias`],
@@ -26,13 +30,13 @@ export class Decoder {
    * to 1, by default the bundle's.
    */
   evaluate(uv, lod, wi, wo, live) {
-    if (!(wi[2] > 0) || !(wo[2] > 0)) return [0, 0, 0];
     return this.shade(this.prepare(uv, lod, wo, live), wi);
   }
 
   /** The part of an evaluation that does not depend on the light. */
   prepare(uv, lod, wo, live = this.material.live.map((each) => each.default)) {
-    const { network, tensors } = this.material;
+    const { network } = this.material;
+    const { tensors } = this;
     const latent = [...this.latent(uv, lod), ...live];
     const raw = multiply(tensors.frames, latent);
     const unit = (v) => scaled(v, 1 / Math.max(Math.sqrt(dot(v, v)), network.lengthEpsilon));
@@ -47,11 +51,13 @@ export class Decoder {
       const stretch = r.slice(6).map((x) => Math.exp(network.stretchLimit * Math.tanh(x / network.stretchLimit)));
       frames.push({ t, b, n, stretch, c: [dot(t, wo), dot(b, wo), dot(n, wo)] });
     }
-    return { latent, frames, wo };
+    const below = this.below?.prepare(uv, lod, wo, live);
+    return { latent, frames, wo, below };
   }
 
   /** The response of a prepared place for one light. */
-  shade({ latent, frames, wo }, wi) {
+  shade({ latent, frames, wo, below }, wi) {
+    if (below && wi[2] < 0) return this.below.shade(below, mirroredLight(wi, wo, this.material.transmission.index));
     if (!(wi[2] > 0) || !(wo[2] > 0)) return [0, 0, 0];
     const { network } = this.material;
     const unit = (v) => scaled(v, 1 / Math.max(Math.sqrt(dot(v, v)), network.lengthEpsilon));

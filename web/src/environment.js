@@ -109,7 +109,7 @@ function basis(x, y, z) {
  * directions, without noise.
  * @param {number} frames number of frames of the decoder
  */
-export function environmentGlsl({ network: { frames: F } }) {
+export function environmentGlsl({ network: { frames: F }, transmission }) {
   return `
 uniform highp samplerCube neuralEnvironment;
 uniform vec3 neuralHarmonics[9];
@@ -140,7 +140,11 @@ vec3 neuralIrradiance(vec3 n) {
     + 0.315392 * (3.0 * n.z * n.z - 1.0) * neuralHarmonics[6] + 0.546274 * (n.x * n.x - n.y * n.y) * neuralHarmonics[8];
   return max(sum, 0.0) + neuralPi * neuralAmbient;
 }
+${transmission ? sidesGlsl(F) : oneSideGlsl(F)}`;
+}
 
+function oneSideGlsl(F) {
+  return `
 // One light and an environment of \`samples\` directions. The map is read as wide as one of \`width\` samples.
 // toWorld: tangent, bitangent, normal. The loop calls the long decoder at one place, which compiles faster.
 vec3 neuralLight(const in NeuralSurface s, vec3 toLight, vec3 lightColour, mat3 toWorld, int samples, float width, vec2 random) {
@@ -197,6 +201,112 @@ vec3 neuralEnvironmentSplit(const in NeuralSurface s, mat3 toWorld) {
       light = neuralRadiance(toWorld * wi, 1.0 / (3.0 * max(neuralGgxPdf(d, s.above[k], s.widths[k]), 1e-3)));
     }
     if (wi.z > 0.0) result += share / neuralPdf(s, wi) * neuralShade(s, wi) * light;
+  }
+  return result;
+}
+`;
+}
+
+/** The same on both sides of a surface that transmits. */
+function sidesGlsl(F) {
+  const diffuse = (side) => `(${side}.weights[${F}] + ${side}.weights[${F + 1}])`;
+  return `
+// Where light from below comes from, its share, and the solid angle by that below. A solid refracts it once more, at a smooth
+// interface: each place is taken for one of a sphere, on which the angles at both interfaces are equal.
+vec3 neuralBehind(vec3 wi, float index, out vec2 passed) {
+  passed = vec2(1.0);
+  if (wi.z >= 0.0 || index == 1.0) return wi;
+  float cosine = -wi.z;
+  float outer2 = 1.0 - index * index * (1.0 - cosine * cosine);
+  // what is reflected inside leaves elsewhere: it is taken to go on straight
+  if (outer2 <= 0.0) return wi;
+  float outer = sqrt(outer2);
+  float across = (index * cosine - outer) / (index * cosine + outer);
+  float along = (cosine - index * outer) / (cosine + index * outer);
+  passed = vec2(1.0 - 0.5 * (across * across + along * along), index * index * cosine / max(outer, 0.1));
+  return normalize(index * wi + (outer - index * cosine) * (vec3(0.0, 0.0, 1.0) + 2.0 * cosine * wi));
+}
+
+// One light and an environment of \`samples\` directions. The map is read as wide as one of \`width\` samples.
+// toWorld: tangent, bitangent, normal. The loop calls the long decoder at one place, which compiles faster.
+vec3 neuralLight(const in NeuralSurface s, vec3 toLight, vec3 lightColour, mat3 toWorld, int samples, float width, vec2 random) {
+  if (s.wo.z <= 0.0) return vec3(0.0);
+  vec3 direct = vec3(0.0);
+  vec3 sampled = vec3(0.0);
+  vec3 albedo[2] = vec3[2](vec3(0.0), vec3(0.0));
+  vec3 cosineLobe[2] = vec3[2](vec3(0.0), vec3(0.0));
+  float n = max(float(samples), 1.0);
+  for (int i = -1; i < samples; i++) {
+    vec3 wi = toLight;
+    float density = 1.0;
+    if (i >= 0) {
+      wi = neuralDraw(s, fract(vec2((float(i) + 0.5) / n, float(i) * 0.6180339887498949) + random));
+      density = neuralPdf(s, wi);
+    }
+    if (density <= 0.0) continue;
+    vec3 ratio = neuralShade(s, wi) / density;
+    if (i < 0) {
+      // what a solid refracts of one light is a caustic, which is not shown
+      if (wi.z >= 0.0 || s.index == 1.0) direct = ratio * lightColour;
+      continue;
+    }
+    int side = wi.z < 0.0 ? 1 : 0;
+    vec2 passed;
+    vec3 from = neuralBehind(wi, s.index, passed);
+    vec3 light = passed.x * neuralRadiance(toWorld * from, passed.y / (width * density));
+    sampled += ratio * light;
+    albedo[side] += ratio;
+    cosineLobe[side] += abs(wi.z) / (neuralPi * density) * light;
+  }
+  vec3 surrounding = sampled;
+  for (int side = 0; side < 2; side++) {
+    // a solid has no diffuse light from below
+    if (side == 1 && s.index != 1.0) continue;
+    vec3 smoothly = neuralIrradiance(side == 0 ? toWorld[2] : -toWorld[2]) / neuralPi - cosineLobe[side] / n;
+    surrounding += ${diffuse("s.sides[side]")} * albedo[side] * smoothly;
+  }
+  return samples > 0 ? direct + max(surrounding / n, 0.0) : direct;
+}
+
+vec3 neuralEnvironmentLight(const in NeuralSurface s, mat3 toWorld, int samples, float width, vec2 random) {
+  return neuralLight(s, vec3(0.0, 0.0, 1.0), vec3(0.0), toWorld, samples, width, random);
+}
+
+// Three fixed directions for each GGX lobe and two for diffuse light, on each side.
+vec3 neuralEnvironmentSplit(const in NeuralSurface s, mat3 toWorld) {
+  if (s.wo.z <= 0.0) return vec3(0.0);
+  vec2 across = dot(s.wo.xy, s.wo.xy) > 1e-6 ? normalize(vec2(-s.wo.y, s.wo.x)) : vec2(1.0, 0.0);
+  vec3 result = vec3(0.0);
+  for (int i = 0; i < ${2 * (3 * F + 2)}; i++) {
+    int which = i < ${3 * F + 2} ? 0 : 1;
+    int own = i - which * ${3 * F + 2};
+    NeuralSide side = s.sides[which];
+    vec3 wi = sqrt(0.5) * vec3(own == ${3 * F} ? across : -across, 1.0);
+    float share = 0.5 * ${diffuse("side")};
+    float solidAngle = 0.0;
+    if (own < ${3 * F}) {
+      int k = own / 3;
+      int point = own - 3 * k;
+      vec2 random = vec2((side.widths[k].y > side.widths[k].x ? 0.25 : 0.0) + (point == 2 ? 0.5 : 0.0), point == 0 ? 0.0 : 0.5);
+      vec3 d = neuralDrawGgx(side.above[k], side.widths[k], random);
+      wi = side.lobe[k] * d;
+      share = side.weights[k] / 3.0;
+      solidAngle = 1.0 / (3.0 * max(neuralGgxPdf(d, side.above[k], side.widths[k]), 1e-3));
+    }
+    if (wi.z <= 0.0) continue;
+    share /= neuralPdfSide(side, wi);
+    vec2 passed = vec2(1.0);
+    vec3 from = wi;
+    if (which == 1) {
+      vec4 below = neuralPassed(wi, s.wo, s.index);
+      if (below.z >= 0.0) continue;
+      wi = below.xyz;
+      from = neuralBehind(wi, s.index, passed);
+      passed.y /= max(below.w, 1e-3);
+    }
+    vec3 diffuse = neuralIrradiance(which == 0 ? toWorld[2] : -toWorld[2]) / neuralPi;
+    vec3 light = own < ${3 * F} ? neuralRadiance(toWorld * from, passed.y * solidAngle) : diffuse;
+    result += share * passed.x * neuralShade(s, wi) * light;
   }
   return result;
 }

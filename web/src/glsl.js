@@ -2,6 +2,7 @@
 
 import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";
+import { asOneSide, sidesGlsl } from "./sides.js";
 
 /** Width of the float texture with the numbers, if they are too many for a uniform block. */
 export const NUMBERS_WIDTH = 256;
@@ -35,6 +36,8 @@ export function literal(value) {
  * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare uses the values
  * at `places.live` of packNumbers.
  *
+ * Of a surface that transmits, wi has the whole sphere: below it is light that passes through the surface.
+ *
  * The text depends on the architecture alone: materials with one architecture share a program.
  *
  * @param {object} options `filter`: "sampled" (texture unit) or "exact"; `numbers`: "block" (uniform
@@ -50,12 +53,13 @@ export function decoderGlsl(material, { filter = "sampled", numbers = "block" } 
   const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const n = literal;
   const hasLive = network.live > 0;
+  const [base, from] = material.transmission ? ["int neuralBase = 0;\n", "i += neuralBase; "] : ["", ""];
   const source =
     numbers === "block"
       ? `layout(std140) uniform NeuralNumbers { highp vec4 neuralNumbers[${count}]; };
-vec4 neuralNumber(int i) { return neuralNumbers[i]; }`
+${base}vec4 neuralNumber(int i) { ${from}return neuralNumbers[i]; }`
       : `uniform highp sampler2D neuralNumbers;
-vec4 neuralNumber(int i) { return texelFetch(neuralNumbers, ivec2(i & ${NUMBERS_WIDTH - 1}, i >> ${Math.log2(NUMBERS_WIDTH)}), 0); }`;
+${base}vec4 neuralNumber(int i) { ${from}return texelFetch(neuralNumbers, ivec2(i & ${NUMBERS_WIDTH - 1}, i >> ${Math.log2(NUMBERS_WIDTH)}), 0); }`;
   const product = (name, rows, start, place, input, count, activation = "") => `
   vec4 ${name}[${rows}];
   at = ${place};
@@ -73,7 +77,7 @@ vec4 neuralNumber(int i) { return texelFetch(neuralNumbers, ivec2(i & ${NUMBERS_
     const y = (channel) => `x${network.hiddenLayers}[${(3 * lobe + channel) >> 2}][${(3 * lobe + channel) & 3}]`;
     return `exp(min(vec3(${y(0)}, ${y(1)}, ${y(2)}) - ${n(network.shift)}, ${n(network.limit)}))`;
   });
-  return `// Verdigris: a neural material in GLSL ES 3.00. docs/FORMAT.md of Verdigris describes each step.
+  const text = `// Verdigris: a neural material in GLSL ES 3.00. docs/FORMAT.md of Verdigris describes each step.
 uniform highp sampler2DArray neuralLatents;
 ${source}
 mat4 neuralMatrix(int i) { return mat4(neuralNumber(i), neuralNumber(i + 1), neuralNumber(i + 2), neuralNumber(i + 3)); }
@@ -160,6 +164,7 @@ vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
 
 vec3 neuralEvaluate(vec2 uv, float lod, vec3 wi, vec3 wo) { return neuralShade(neuralPrepare(uv, lod, wo), wi); }
 ${samplerGlsl(network)}`;
+  return material.transmission ? asOneSide(text) + sidesGlsl(places, hasLive) : text;
 }
 
 function activationGlsl({ activation, slope, smeluWidth }) {

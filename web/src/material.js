@@ -5,6 +5,7 @@ import { Fields, LARGEST_MANIFEST, parseJson } from "./fields.js";
 import { formatsOf } from "./formats.js";
 import { readKtx2 } from "./ktx2.js";
 import { parseLive, parseNetwork, parseSampler, readTensors } from "./network.js";
+import { joinReferences } from "./sides.js";
 import { openSource } from "./source.js";
 
 const MANIFEST = "manifest.json";
@@ -48,8 +49,10 @@ export async function loadMaterial(from, options = {}) {
   const entry = manifest.object("latents");
   const scale = entry.numbers("scale", network.latents, 1.1754943e-38, 1e30);
   const offset = entry.numbers("offset", network.latents, -1e30, 1e30);
-  const [weights, latents, emission, opacity, proxies] = await Promise.all([
+  const below = manifest.has("transmission") ? manifest.object("transmission") : null;
+  const [weights, passed, latents, emission, opacity, proxies] = await Promise.all([
     read(manifest.object("weights")),
+    below && read(below.object("weights")),
     texture("latents"),
     texture("emission"),
     texture("opacity"),
@@ -63,12 +66,17 @@ export async function loadMaterial(from, options = {}) {
     live,
     sampler,
     tensors: readTensors(manifest, network, sampler, weights),
+    transmission: below && { index: below.number("index", 1e-3, 1e3), tensors: readTensors(manifest, network, sampler, passed) },
     latents: { ...latents, scale, offset },
     emission,
     opacity,
     proxies: proxies && { ...proxies, ...albedoCurves(manifest.object("proxies")) },
-    /** Loads reference.json. */
-    reference: () => readReference(manifest, read, network.live),
+    /** Loads reference.json, and the rows of light from below. */
+    reference: async () => {
+      const rows = await readReference(manifest, read, network.live);
+      if (!below?.has("reference")) return rows;
+      return joinReferences(rows, await readReference(below, read, network.live, rows.count), below.number("index"));
+    },
     /** A file of the bundle that the manifest lists, such as preview.png. */
     file: (name) => readListed(manifest, read, name),
   });
@@ -119,15 +127,19 @@ async function readListed(manifest, read, name) {
   const single = ["weights", "constants", "latents", "emission", "opacity", "proxies", "reference", "preview"]
     .filter((field) => manifest.has(field))
     .map((field) => manifest.object(field));
+  if (manifest.has("transmission")) {
+    const below = manifest.object("transmission");
+    single.push(...["weights", "constants", "reference"].filter((field) => below.has(field)).map((field) => below.object(field)));
+  }
   const runtime = manifest.has("runtime") ? manifest.objects("runtime", 1, 64) : [];
   const entry = [...single, ...runtime].find((each) => each.text("file") === name);
   if (!entry) throw new VerdigrisError(MANIFEST, `lists no file ${name}`);
   return read(entry);
 }
 
-async function readReference(manifest, read, live) {
-  const entry = manifest.object("reference");
-  const count = entry.count("count", 1, 16384);
+async function readReference(holder, read, live, known) {
+  const entry = holder.object("reference");
+  const count = known ?? entry.count("count", 1, 16384);
   const file = entry.text("file");
   const rows = new Fields(file, parseJson(file, await read(entry)));
   rows.count("count", count, count);

@@ -9,7 +9,20 @@ import { headInputs } from "./network.js";
  * The first layer is split: the part that depends on the view alone is computed once for all lights.
  */
 export function packNumbers(material) {
-  const { network, sampler, tensors } = material;
+  const above = packSide(material, material.tensors);
+  if (!material.transmission) return above;
+  // the second decoder behind the first, and the index behind both
+  const { index, tensors } = material.transmission;
+  const below = packSide(material, tensors);
+  const floats = new Float32Array(above.floats.length + below.floats.length + 4);
+  floats.set(above.floats);
+  floats.set(below.floats, above.floats.length);
+  floats[floats.length - 4] = index;
+  return { floats, count: floats.length / 4, places: { ...above.places, below: above.count, index: 2 * above.count } };
+}
+
+function packSide(material, tensors) {
+  const { network, sampler } = material;
   const { latents, frames, width, inputs, hiddenLayers, lobes, live } = network;
   const values = [];
   const places = {};

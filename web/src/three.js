@@ -298,6 +298,7 @@ void main() {
 
 function fragment(loaded, isBlock, filter) {
   const hasLive = loaded.live.length > 0;
+  const shade = loaded.transmission ? "neuralShadeLamp" : "neuralShade";
   return `
 #include <common>
 #include <packing>
@@ -327,7 +328,7 @@ ${decoderGlsl(loaded, { filter, numbers: isBlock ? "block" : "texture" })}
 ${environmentGlsl(loaded)}
 // In the loops of three.js's lights:
 #define RE_Direct(light, position, n, view, coat, material, reflected) \\
-  if (light.visible) neuralSum += light.color * neuralShade(neuralPlace, toTangent * light.direction)
+  if (light.visible) neuralSum += light.color * ${shade}(neuralPlace, toTangent * light.direction)
 
 void main() {
   #include <clipping_planes_fragment>

@@ -239,7 +239,7 @@ class Decoder {
       facing: select(frontFacing, float(1), float(-1)),
       ...(hasLive && { live }),
     }).toVar();
-    this.shade = wgslFn(SHADE, [this.code]);
+    this.shade = wgslFn(loaded.transmission ? SHADE.replace("neuralShade(", "neuralShadeLamp(") : SHADE, [this.code]);
     // of the maps
     const lod = wgslFn(LOD);
     this.lodOf = (place) => lod({ latents: read, place }).max(0);

@@ -3,6 +3,8 @@
 import { PLAIN_WIDTH, literal as n } from "./glsl.js";
 import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";
+import { asOneSide } from "./sides.js";
+import { sidesWgsl } from "./wgsl_sides.js";
 
 const LARGEST_UNIFORM = 65536;
 
@@ -21,6 +23,8 @@ export function fitsUniform(packed) {
  *
  * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare uses the values
  * at `places.live` of packNumbers.
+ *
+ * Of a surface that transmits, wi has the whole sphere: below it is light that passes through the surface.
  *
  * @param {object} options `group` and `binding`: the first of two places (three with `filter`
  *   "sampled"): latents, numbers, sampler; `filter`: "sampled" (texture unit) or "exact"
@@ -54,7 +58,7 @@ export function decoderWgsl(material, { filter = "sampled", group = 0, binding =
     const y = (channel) => `x${network.hiddenLayers}[${(3 * lobe + channel) >> 2}][${(3 * lobe + channel) & 3}]`;
     return `exp(min(vec3f(${y(0)}, ${y(1)}, ${y(2)}) - ${n(network.shift)}, vec3f(${n(network.limit)})))`;
   });
-  return `// Verdigris: a neural material in WGSL. docs/FORMAT.md of Verdigris describes each step.
+  const text = `// Verdigris: a neural material in WGSL. docs/FORMAT.md of Verdigris describes each step.
 @group(${group}) @binding(${binding}) var neuralLatents: texture_2d_array<f32>;
 @group(${group}) @binding(${binding + 1}) var<${space}> neuralNumbers: array<vec4f, ${count}>;
 ${filter === "exact" ? "" : `@group(${group}) @binding(${binding + 2}) var neuralSampler: sampler;
@@ -148,6 +152,11 @@ fn neuralEvaluate(uv: vec2f, lod: f32, wi: vec3f, wo: vec3f) -> vec3f {
   return neuralShade(&surface, wi);
 }
 ${samplerWgsl(network)}`;
+  if (!material.transmission) return text;
+  const ofSide = asOneSide(text)
+    .replaceAll("neuralNumbers[", "neuralNumbers[neuralBase + ")
+    .replace("struct NeuralSide", "var<private> neuralBase: i32 = 0;\n\nstruct NeuralSide");
+  return ofSide + sidesWgsl(places, hasLive);
 }
 
 function activationWgsl({ activation, slope, smeluWidth }) {

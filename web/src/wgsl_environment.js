@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { lightOfSidesWgsl } from "./wgsl_sides.js";
+
 /**
  * Environment light in WGSL, to put behind the decoder's text: the same as environment.js in GLSL. It reads a cube map
  * `neuralEnvironment` with a sampler, and nine harmonics of its irradiance, under the given names.
  * @param {{network: {frames: number}}} material
  * @param {string} space address space of the surface: "function" or "private"
  */
-export function environmentWgsl({ network: { frames: F } }, { map, sampler, harmonics, space = "function" }) {
+export function environmentWgsl({ network: { frames: F }, transmission }, { map, sampler, harmonics, space = "function" }) {
   return `
 // Two independent random numbers of a pixel, as in GLSL.
 fn neuralRandom(pixel: vec2u) -> vec2f {
@@ -33,7 +35,11 @@ fn neuralIrradiance(n: vec3f) -> vec3f {
     + 0.315392 * (3.0 * n.z * n.z - 1.0) * ${harmonics}[6].xyz + 0.546274 * (n.x * n.x - n.y * n.y) * ${harmonics}[8].xyz;
   return max(sum, vec3f(0.0));
 }
+${transmission ? lightOfSidesWgsl(F, space) : oneSideWgsl(F, space)}`;
+}
 
+function oneSideWgsl(F, space) {
+  return `
 fn neuralEnvironmentLight(s: ptr<${space}, NeuralSurface>, toWorld: mat3x3f, samples: i32, random: vec2f) -> vec3f {
   if ((*s).wo.z <= 0.0) { return vec3f(0.0); }
   var sampled = vec3f(0.0);

@@ -1,5 +1,5 @@
 // What needs a browser, in one Chromium. VERDIGRIS_BUNDLES names a folder of bundles; VERDIGRIS_PAGE a page
-// of `verdigris publish` of the first, of a damaged one, and of the one with live inputs.
+// of `verdigris publish` of the first, of a damaged one, of the one with live inputs, and of a thin one.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -85,10 +85,11 @@ for (const name of plain) {
 }
 
 // the texts of evaluateRows(), with the sampler's density in place of the response
-for (const api of ["webgl2", "webgpu"]) {
-  test(`${api}: the package's own text has the reference's density`, ALL, async (context) => {
+const dense = [bundles[0], ...bundles.filter((name) => /b_(solid|thin)/.test(name))];
+for (const [api, name] of dense.flatMap((name) => [["webgl2", name], ["webgpu", name]])) {
+  test(`${name}: the package's own text in ${api} has the reference's density`, ALL, async (context) => {
     const found = await page.evaluate(`(async () => {
-      const material = await load("${bundles[0]}");
+      const material = await load("${name}");
       const reference = await material.reference();
       const swap = (text) => text
         .replace("neuralEvaluate(first.xy, first.z, wi, wo)", "vec3(neuralPdf(neuralPrepare(first.xy, first.z, wo), wi))")
@@ -113,7 +114,7 @@ for (const api of ["webgl2", "webgpu"]) {
       context.skip("this Chromium has no WebGPU");
       return;
     }
-    const { pdf } = JSON.parse(readFileSync(path.join(folder, bundles[0], "reference.json")));
+    const { pdf } = await (await loadFrom(name)).reference();
     const wrong = Math.max(...found.map((each, row) => Math.abs(each - pdf[row]) / Math.max(pdf[row], 0.01)));
     assert.ok(found.length === pdf.length && wrong < LARGEST, `${wrong}`);
   });
@@ -549,6 +550,96 @@ test("three.js draws instances, shadows and an environment without a warning", I
   assert.deepEqual(page.problems, []);
 });
 
+for (const name of bundles.filter((each) => /b_(solid|thin)/.test(each))) {
+  test(`${name}: three.js shows both sides, also from behind and under a sky`, IN_THREE, async () => {
+    const side = 8;
+    const isThin = name.includes("thin");
+    const found = await page.evaluate(`(async () => {
+      const loaded = await load("${name}");
+      const sky = new THREE.DataTexture(new Float32Array(4 * 16 * 8).fill(0.5), 16, 8, THREE.RGBAFormat, THREE.FloatType);
+      sky.mapping = THREE.EquirectangularReflectionMapping;
+      sky.minFilter = sky.magFilter = THREE.LinearFilter;
+      sky.needsUpdate = true;
+      const world = (library, material) => {
+        const plane = new library.Mesh(new library.PlaneGeometry(1, 1), material);
+        const sun = new library.DirectionalLight(0xffffff, 2);
+        sun.position.set(1, 2, -3);
+        const scene = new library.Scene().add(plane, sun);
+        return { scene, plane, sun };
+      };
+      const material = new neural.NeuralMaterial(loaded, renderer, { filter: "exact", samples: 64 });
+      material.side = THREE.DoubleSide;
+      const { scene, plane, sun } = world(THREE, material);
+      const target = new THREE.WebGLRenderTarget(${side}, ${side}, { type: THREE.FloatType });
+      const draw = () => {
+        renderer.setRenderTarget(target);
+        renderer.render(scene, camera);
+        const texels = new Float32Array(4 * ${side * side});
+        renderer.readRenderTargetPixels(target, 0, 0, ${side}, ${side}, texels);
+        return Array.from(texels);
+      };
+      const through = draw();
+      plane.rotation.set(0, Math.PI, 0);
+      const behind = draw();
+      plane.rotation.set(0, 0, 0);
+      sun.intensity = 0;
+      material.environment = neural.makeEnvironment(renderer, sky);
+      const surrounded = draw();
+      let webgpu = null;
+      if (await navigator.gpu?.requestAdapter()) {
+        const GPU3 = await import("three/webgpu");
+        const { NeuralNodeMaterial, makeEnvironment } = await import("/src/three_webgpu.js");
+        const renderer = new GPU3.WebGPURenderer();
+        await renderer.init();
+        const target = new GPU3.RenderTarget(${side}, ${side}, { type: GPU3.FloatType });
+        renderer.setRenderTarget(target);
+        const material = new NeuralNodeMaterial(loaded, renderer, { filter: "exact", samples: 64 });
+        const { scene, sun } = world(GPU3, material);
+        const eye = new GPU3.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+        eye.position.z = 2;
+        const draw = async () => {
+          renderer.render(scene, eye);
+          return Array.from(await renderer.readRenderTargetPixelsAsync(target, 0, 0, ${side}, ${side}));
+        };
+        webgpu = { through: await draw() };
+        sun.intensity = 0;
+        const white = new GPU3.DataTexture(sky.image.data, 16, 8, GPU3.RGBAFormat, GPU3.FloatType);
+        white.mapping = GPU3.EquirectangularReflectionMapping;
+        white.needsUpdate = true;
+        material.environment = await makeEnvironment(renderer, white);
+        webgpu.surrounded = await draw();
+      }
+      return { through, behind, surrounded, webgpu };
+    })()`);
+    const decoder = new Decoder(await loadFrom(name));
+    const lod = Math.log2(decoder.material.latents.width / side);
+    const compare = (texels, [x, y, z], isFromTop = false, isTurned = false) => {
+      for (let at = 0; at < side * side; at++) {
+        const [column, row] = [at % side, Math.floor(at / side)];
+        const uv = [((isTurned ? side - 1 - column : column) + 0.5) / side, ((isFromTop ? side - 1 - row : row) + 0.5) / side];
+        // a lamp behind a solid is a caustic, which is not shown
+        const exact = isThin ? decoder.evaluate(uv, lod, [x, y, z].map((each) => each / Math.sqrt(14)), [0, 0, 1]) : [0, 0, 0];
+        exact.forEach((each, channel) => {
+          const seen = texels[4 * at + channel];
+          assert.ok(Math.abs(seen - 2 * each) < 2e-3 * Math.max(2 * each, 0.01), `pixel ${at}: ${seen} and ${2 * each}`);
+        });
+        if (isThin) assert.ok(exact[0] > 0);
+      }
+    };
+    compare(found.through, [1, 2, -3]);
+    // the plane is turned about y, so its tangent points to -x; its lower side faces the viewer
+    compare(found.behind, [-1, 2, -3], false, true);
+    const mean = (texels) => texels.filter((_, at) => at % 4 < 3).reduce((sum, each) => sum + each, 0) / (texels.length * 0.75);
+    const white = 0.5 * meanAlbedo(decoder, side, decoder.material.transmission.index);
+    assert.ok(Math.abs(mean(found.surrounded) / white - 1) < 0.05, `${mean(found.surrounded)} and ${white}`);
+    if (found.webgpu) {
+      compare(found.webgpu.through, [1, 2, -3], true);
+      assert.ok(Math.abs(mean(found.webgpu.surrounded) / white - 1) < 0.05, `${mean(found.webgpu.surrounded)} and ${white}`);
+    }
+    assert.deepEqual(page.problems, []);
+  });
+}
+
 test("three.js on WebGPU lights a plane as the processor's decoder says, also by its surroundings", IN_THREE, async (context) => {
   const [width, height] = [16, 16];
   const found = await page.evaluate(`(async () => {
@@ -664,20 +755,35 @@ test("three.js on WebGPU lights a plane as the processor's decoder says, also by
   assert.deepEqual(page.problems, []);
 });
 
-/** Mean directional albedo of a square of pixels that is seen from above, by quadrature. */
-function meanAlbedo(decoder, side) {
+/**
+ * Mean directional albedo of a square of pixels that is seen from above, by quadrature. With an index, of both sides: behind a
+ * solid, light enters once more through a smooth interface.
+ */
+function meanAlbedo(decoder, side, index = 0) {
   let albedo = 0;
   const lod = Math.log2(decoder.material.latents.width / side);
   for (let place = 0; place < side * side; place++) {
     const uv = [((place % side) + 0.5) / side, (Math.floor(place / side) + 0.5) / side];
     const prepared = decoder.prepare(uv, lod, [0, 0, 1]);
-    for (let index = 0; index < 256; index++) {
-      const [z, turn] = [(index + 0.5) / 256, 2 * Math.PI * ((index * 0.61803398875) % 1)];
+    for (let step = 0; step < 256; step++) {
+      const [z, turn] = [(step + 0.5) / 256, 2 * Math.PI * ((step * 0.61803398875) % 1)];
       const flat = Math.sqrt(1 - z * z);
-      albedo += decoder.shade(prepared, [flat * Math.cos(turn), flat * Math.sin(turn), z]).reduce((sum, each) => sum + each, 0);
+      for (const up of index ? [z, -z] : [z]) {
+        const light = decoder.shade(prepared, [flat * Math.cos(turn), flat * Math.sin(turn), up]).reduce((sum, each) => sum + each, 0);
+        albedo += light * (up < 0 ? enters(z, index) : 1);
+      }
     }
   }
   return (albedo * 2 * Math.PI) / (side * side * 256 * 3);
+}
+
+/** Fresnel's transmission into a solid, by the cosine inside; 1 where all light stays inside. */
+function enters(cosine, index) {
+  const outer2 = 1 - index * index * (1 - cosine * cosine);
+  if (index === 1 || outer2 <= 0) return 1;
+  const outer = Math.sqrt(outer2);
+  const [s, p] = [(outer - index * cosine) / (outer + index * cosine), (index * outer - cosine) / (index * outer + cosine)];
+  return 1 - (s * s + p * p) / 2;
 }
 
 async function loadFrom(name) {
@@ -763,6 +869,20 @@ test("a published page draws the decoder's pixels without a network, and says wh
   assert.deepEqual(moved.before, [["wetness", 0, 2, 0.5], ["tint", 0, 1, 0.75]]);
   assert.deepEqual(moved.texts, ["2", "0.75"]);
   compareSquare(await loadFrom(living), moved.pixels, moved.turns, [1, 0.75]);
+  // the fourth lets light pass: the lamp is behind the square
+  const through = await shown.evaluate(`(async () => {
+    const { viewer } = verdigrisReview;
+    document.querySelectorAll("#picker input")[3].click();
+    while (!verdigrisReview.material?.transmission) await new Promise((resolve) => setTimeout(resolve, 20));
+    delete viewer.wake;
+    const drawn = new Promise((resolve) => { viewer.onPicture = resolve; });
+    viewer.change({ shape: "plane", environment: "dark", lightYaw: 180 });
+    await drawn;
+    viewer.wake = () => {};
+    const [x, y, z] = viewer.toLight;
+    return { pixels: viewer.pixels(), turns: { toLight: [-x, y, -z], window: viewer.window(), colour: viewer.lightColour } };
+  })()`);
+  compareSquare(await loadFrom("b_thin.vdg"), through.pixels, through.turns);
   assert.deepEqual(shown.problems.filter((each) => !/latents\.ktx2/.test(each)), []);
   await shown.close();
 });

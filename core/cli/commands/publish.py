@@ -21,7 +21,7 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     require_in_range,
 )
-from verdigris.core.cli.shared.terminal import progress_line, warn, warn_of_light_from_below
+from verdigris.core.cli.shared.terminal import progress_line, warn
 from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.ladder.mesh.baked_mesh import find_points
 from verdigris.core.material.load.mtlx_document import Document, load_document
@@ -79,7 +79,6 @@ def publish(
     opened = [open_bundle(path) for path in bundles]
     for bundle in opened:
         bundle.check_files()
-    warn_of_light_from_below(opened, "the page shows")
     tiles = {bundle.manifest.tiles for bundle in opened}
     if mesh and len(tiles) > 1:
         raise VerdigrisError(
