@@ -218,6 +218,42 @@ class Finished(Event):
         return self.results[0]
 
 
+_KINDS: dict[str, type[Event]] = {
+    each.__name__.lower(): each
+    for each in (
+        Started, Phase, Step, Metrics, Warning, SizeChosen, Checkpointed, Closing, Kept, Finished
+    )
+}  # fmt: skip
+_MEASURES: dict[str, Callable[..., Any]] = {
+    "samples": SampleMetrics,
+    "pictures": PictureMetrics,
+    "skies": SkyMetrics,
+}
+
+
+def event_of(values: Mapping[str, Any]) -> Event | None:
+    """The event of a bake that `as_json` wrote; None for any other. Pictures stay behind."""
+    kind = _KINDS.get(str(values.get("event")))
+    if kind is None:
+        return None
+    found: dict[str, Any] = {}
+    for each in fields(kind):
+        if each.name not in values:
+            continue
+        value = values[each.name]
+        if each.name in _MEASURES:
+            measure = _MEASURES[each.name]
+            value = [measure(**{part: _number(of[part], part) for part in of}) for of in value]
+        value = _number(value) if each.type == "float" else value
+        found[each.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**found)
+
+
+def _number(value: float | None, name: str = "") -> float:
+    """A number that was written as null because it is not finite."""
+    return value if value is not None else float("inf" if name == "psnr" else "nan")
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return {"shape": list(value.shape)}

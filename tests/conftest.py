@@ -27,6 +27,9 @@ if "LP_NATIVE_VECTOR_WIDTH" not in os.environ:
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["MESA_SHADER_CACHE_DIR"] = str(folder)
 
+# Tests of resident workers have their own; no other test finds one.
+os.environ["VERDIGRIS_SERVE"] = "off"
+
 # Without bytecode every process compiles all modules anew, and pytest rewrites all tests:
 # collection alone takes three times as long.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -37,6 +37,7 @@ COMMANDS = {
     "link": Listed("link", "Shows bundles in games and pages that are running."),
     "cost": Listed("cost", "Reports bytes and times of a neural material and of its graph."),
     "view": Listed("view", "Shows a bundle in a window, decoded by its runtime shader."),
+    "serve": Listed("serve", "Keeps a worker ready, so that bakes begin at once."),
     "panel": Listed("panel", "Opens the bake panel in a window."),
     "selftest": Listed("selftest", "Tests a plug-in in a real Maya, Houdini or Blender."),
     "ladder": Listed("ladder", "Fits forms of a material on a mesh, for slower devices."),

@@ -1,4 +1,5 @@
-"""python -m verdigris.core.worker: bakes by commands on standard input. See docs/PROTOCOL.md."""
+"""python -m verdigris.core.worker [--lends]: bakes by commands on standard input. See
+docs/PROTOCOL.md. A worker that lends itself bakes for the command, too, while it is free."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ from verdigris.core.worker.protocol.commands import Quit
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.protocol.streams import Heartbeat, Inbox, Outbox, take_standard_streams
 from verdigris.core.worker.protocol.worker_events import Hello, Pixels
+from verdigris.core.worker.resident.listener import Listener
+from verdigris.core.worker.resident.place import LENDS, PANEL, Place, ResidentError, is_off
 from verdigris.core.worker.session.session import Session
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ def main() -> None:
 
     heartbeat = Heartbeat(post)
     session = Session(post)
+    lending = _listener(inbox) if LENDS in sys.argv[1:] else None
     # signals are handled from here on, and a reader sends them from the first message on
     ending = Termination()
     with contextlib.suppress(Terminated):
@@ -68,14 +72,19 @@ def main() -> None:
         listener = threading.Thread(target=_listen, args=(inbox, incoming, ending), daemon=True)
         listener.start()
         while not session.is_ended:
-            item = inbox.take(waits=not session.has_work)
+            has_guest = lending is not None and lending.guest is not None
+            item = inbox.take(waits=not session.has_work and not has_guest)
             heartbeat.touch()
             if item is not None:
                 session.handle(item)
-            else:
+            elif session.has_work:
                 session.work()
+            if lending is not None:
+                _lend(lending, session)
             heartbeat.touch(is_idle=not session.has_work)
     ending.settle()
+    if lending is not None:
+        lending.close()
     session.close()
     heartbeat.end()
     outbox.close(_FLUSH)
@@ -83,6 +92,27 @@ def main() -> None:
     ending.end_by_force()
     close_device()
     ending.leave()
+
+
+def _listener(inbox: Inbox) -> Listener | None:
+    """Lets guests in; None if another worker does."""
+    if is_off():
+        return None
+    try:
+        listener = Listener(Place.of(), PANEL)
+    except ResidentError:
+        return None
+    listener.wake = inbox.wake
+    return None if listener.open() else listener
+
+
+def _lend(listener: Listener, session: Session) -> None:
+    """Advances the bake of a guest, which gives way to one of the panel."""
+    listener.has_room = not session.is_busy
+    if session.is_busy:
+        listener.dismiss("the panel bakes")
+    else:
+        listener.work()
 
 
 def _listen(inbox: Inbox, stream: BinaryIO, ending: Termination) -> None:

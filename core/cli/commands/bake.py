@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import replace as changed
 from functools import partial
-from pathlib import Path
 
 import typer
 
+from verdigris.core.baking.bake_job import BakeJob, with_speeds
 from verdigris.core.baking.measure.memory import check_limits
-from verdigris.core.baking.prepare import Prepared, prepare
 from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.manifest import SUFFIX
@@ -24,7 +21,6 @@ from verdigris.core.cli.shared.bake_output import (
     live_line,
     recommend_next,
     result_only,
-    slower_than_graph,
 )
 from verdigris.core.cli.shared.link_options import linked
 from verdigris.core.cli.shared.opening import place_on_mesh
@@ -39,13 +35,9 @@ from verdigris.core.cli.shared.options import (
     SetInput,
     document_changes,
 )
-from verdigris.core.hosts.result_folders import find_result_folder
-from verdigris.core.importance.maps import read_importance
-from verdigris.core.ladder.mesh.mesh_domain import coverage_weights
 from verdigris.core.ladder.mesh.mesh_surface import load_surface
-from verdigris.core.material.load.mtlx_document import load_document, select_materials
-from verdigris.core.material.load.provenance import file_facts
 from verdigris.core.progress import Event
+from verdigris.core.worker.client.resident import bake_by_resident, find_resident
 
 app = CommandApp()
 
@@ -78,67 +70,60 @@ def bake(
     with exit code 143. A closed terminal does so with 129. `--resume` continues the training.
     """
     request = given.request()
-    check_limits(device)
-    changes = document_changes(set_input, define)
-    documents = [load_document(file, search or (), confined, changes=changes) for file in files]
-    chosen = select_materials(documents, material or ())
-    bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
+    # a mistake is a usage error here
+    document_changes(set_input, define)
+    job = BakeJob(
+        files=tuple(map(str, files)),
+        request=request,
+        folder=str(out) if out is not None else None,
+        name=name,
+        materials=tuple(material or ()),
+        search=tuple(map(str, search or ())),
+        confined=confined,
+        inputs=tuple(set_input or ()),
+        defines=tuple(define or ()),
+        keeps_versions=not replace,
+        keeps_weights=not if_changed,
+    )
     if mesh is None and uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
-    out = out or find_result_folder(files[0], bundle_name, others=(Path(),))
-    surface = load_surface(mesh) if mesh else None
-    if if_changed:
-        bundle = out / f"{bundle_name}{SUFFIX}"
-        if is_up_to_date(chosen, bundle, request, surface.facts(uv) if surface else {}):
-            show_up_to_date(bundle, as_json, quiet)
-            return
-    opened = open_device(device)
-    # before the map is read: `scene status` then sees that it was changed during the bake
-    file = request.importance_file
-    map_facts = _facts_of_map(file)
-    weights = read_importance(file) if file else None
-    points = None
-    if surface:
-        points = place_on_mesh(surface, uv, chosen)
-        weights = coverage_weights(points, weights)
-    request = changed(request, importance=weights)
-    prepared = prepare(request, chosen, opened, out, bundle_name, points)
-    prepared = prepared.with_options(
-        keeps_versions=not replace,
-        keeps_weights=file is None and mesh is None and not if_changed,
-        provenance=({"importance": map_facts},) * len(chosen) if map_facts else (),
-    )
-    options = prepared.options
-    recommend = recommend_next(options.preset, request, str(options.trainer), len(chosen))
+    control = BakeControl()
+    slower: dict[str, str] | None = None if as_json or quiet else {}
     on_terminal = partial(
         live_line,
-        recommend=recommend,
-        preset=options.preset,
-        check_speed=slower_than_graph(prepared.teachers),
+        recommend=recommend_next(request, max(len(files), len(material or ()))),
+        preset=request.preset or "",
+        check_speed=lambda bundle: (slower or {}).get(str(bundle), ""),
     )
     show = json_lines if as_json else result_only if quiet else on_terminal
-    control = BakeControl()
+    surface = load_surface(mesh) if mesh else None
+    opened = job.open() if if_changed else None
+    if opened is not None:
+        bundle = opened.folder / f"{opened.name}{SUFFIX}"
+        facts = surface.facts(uv) if surface else {}
+        if is_up_to_date(opened.chosen, bundle, request, facts):
+            show_up_to_date(bundle, as_json, quiet)
+            return
+    resident = find_resident(device) if not (mesh or link or link_at) else None
+    if resident is not None:
+        _run(bake_by_resident(resident, job, device, control, slower, if_changed), show, control)
+        return
+    check_limits(device)
+    opened = opened or job.open()
+    on_device = open_device(device)
+    points = place_on_mesh(surface, uv, opened.chosen) if surface else None
+    prepared = opened.prepare(on_device, points)
     with linked(link_at, control) if link or link_at else nullcontext(iter) as follow:
-        _run(prepared, if_changed, show, control, follow)
+        # a bake of --if-changed that was interrupted continues
+        run = prepared.continued if if_changed else prepared.bake
+        events = with_speeds(follow(run(control)), prepared.teachers, slower)
+        _run(events, show, control)
 
 
 def _run(
-    prepared: Prepared,
-    if_changed: bool,
-    show: Callable[[Iterable[Event]], None],
-    control: BakeControl,
-    follow: Callable[[Iterator[Event]], Iterator[Event]],
+    events: Iterable[Event], show: Callable[[Iterable[Event]], None], control: BakeControl
 ) -> None:
-    """Bakes, and shows the events. With `if_changed`, a bake that was interrupted continues.
-    `follow` passes the events on."""
+    """Bakes, and shows the events."""
     ending = BakeEnding(control)
-    run = prepared.continued if if_changed else prepared.bake
     with ending.listening():
-        ending.show(show, follow(run(control)))
-
-
-def _facts_of_map(file: Path | None) -> dict[str, str] | None:
-    """What identifies the file of an importance map; None if there is no readable file."""
-    with contextlib.suppress(OSError):
-        return file_facts(file) if file and file.is_file() else None
-    return None
+        ending.show(show, events)

@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,24 +22,21 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from verdigris.core.baking.bake import BakeControl
 from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.errors import (
     BROKEN_PIPE,
     EndedError,
     NothingLearntError,
     SettingsError,
-    VerdigrisError,
     reason,
 )
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.base.text import format_range, format_seconds, format_share
 from verdigris.core.batch.plan.estimate import Estimate
-from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.terminal import warn
-from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures.compare.verdict import DOUBT, MOST_DOTS, judge_bake
 from verdigris.core.progress import (
     PHASE_WORDS,
@@ -54,7 +51,7 @@ from verdigris.core.progress import (
     Warning,
 )
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import NEXT_PRESET, Kind, Recipe
+from verdigris.core.settings.presets import NEXT_PRESET, Kind, Recipe, default_preset
 from verdigris.core.worker.protocol.messages import encode
 
 # Windows has no SIGHUP.
@@ -104,6 +101,8 @@ def live_line(
     phase, error = "preparing", ""
     with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
         for event in events:
+            if isinstance(event, Started):
+                preset = preset or default_preset(event.trainer)
             for note in _notes(event):
                 console.print(note, markup=False, soft_wrap=True)
             if isinstance(event, Phase):
@@ -266,33 +265,17 @@ class BakeEnding:
         return f"{text}; run again with --resume to continue from {where}"
 
 
-def slower_than_graph(teachers: Sequence[Teacher]) -> Recommend:
-    """Measures whether a baked material is slower than its graph."""
-    by_name = {each.material.name: each for each in teachers}
-
-    def of_bundle(path: Path) -> str:
-        # the bake is done and written: a failure to measure it is no failure of the bake
-        with contextlib.suppress(VerdigrisError):
-            bundle = open_bundle(path)
-            teacher = by_name.get(bundle.source_name)
-            if teacher is not None:
-                return cost_of_bundle(bundle, teacher.device, teacher, is_brief=True).warning
-        return ""
-
-    return of_bundle
-
-
-def recommend_next(
-    preset: str, request: BakeRequest, trainer: str, materials: int
-) -> Recommend | None:
-    """Recommends the preset after this one for the same request; None after the last preset."""
-    following = NEXT_PRESET.get(preset)
-    if following is None:
-        return None
-    read_recipe = partial(replace(request, preset=following).recipe, trainer, materials)
+def recommend_next(request: BakeRequest, materials: int) -> Recommend:
+    """Recommends the preset after that of the bake for the same request; nothing after the last."""
 
     def of_bundle(bundle: Path) -> str:
         source = open_bundle(bundle).manifest.source
+        trainer = str(source["trainer"])
+        preset = request.preset or default_preset(trainer)
+        following = NEXT_PRESET.get(preset)
+        if following is None:
+            return ""
+        read_recipe = partial(replace(request, preset=following).recipe, trainer, materials)
         return recommendation(preset, following, read_recipe, source)
 
     return of_bundle

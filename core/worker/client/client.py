@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.process.vitals import Vitals
 from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
     environment_for,
@@ -32,12 +31,6 @@ from verdigris.core.worker.protocol.commands import Command, Hello, Quit, comman
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
 from verdigris.core.worker.protocol.streams import IDLE_PATIENCE, INTERVAL, PATIENCE, REST_PATIENCE
 
-# A compiler uses more CPU time than this, even with a hundredth of the machine; a process that
-# waits uses less.
-_LEAST_WORK = 0.05
-# /proc counts in hundredths of a second on every Linux that Python supports.
-_TICKS = 100.0
-_UTIME = 11
 _CHUNK = 1 << 16
 _LOG_LINES = 12
 _PIXEL_TYPES = ("|u1", "<u2", "<f4")
@@ -49,7 +42,8 @@ GONE = "gone"
 
 
 def worker_command() -> list[str]:
-    return [*require_worker_command(), "-m", _MODULE]
+    """The command of a panel's worker, which bakes for the command, too, while it is free."""
+    return [*require_worker_command(), "-m", _MODULE, "--lends"]
 
 
 @dataclass(frozen=True)
@@ -257,65 +251,6 @@ class WorkerClient:
             names = {each.value: each.name for each in signal.Signals}
             return f"The worker was killed ({names.get(-code, -code)}){last}"
         return f"The worker has ended (code {code}){last}"
-
-
-def cpu_seconds(process: int) -> float | None:
-    """CPU time of a process so far; None where the system does not report it."""
-    if sys.platform.startswith("linux"):
-        try:
-            # the name of the program is in brackets and may contain anything
-            fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-        except (OSError, IndexError):
-            return None
-        return (int(fields[_UTIME]) + int(fields[_UTIME + 1])) / _TICKS
-    if sys.platform == "win32":
-        return _windows_seconds(process)
-    return None
-
-
-def _windows_seconds(process: int) -> float | None:
-    import ctypes
-    from ctypes import wintypes
-
-    may_ask = 0x1000
-    kernel: ctypes.WinDLL = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,name-defined,unused-ignore]
-    kernel.OpenProcess.restype = wintypes.HANDLE
-    handle = wintypes.HANDLE(kernel.OpenProcess(may_ask, False, process))
-    if not handle:
-        return None
-    times = [wintypes.FILETIME() for _ in range(4)]
-    found = kernel.GetProcessTimes(handle, *map(ctypes.byref, times))
-    kernel.CloseHandle(handle)
-    if not found:
-        return None
-    spent = [(each.dwHighDateTime << 32) + each.dwLowDateTime for each in times[2:]]
-    return sum(spent) * 1e-7
-
-
-class Vitals:
-    """Measures for how long a process has used no CPU time."""
-
-    def __init__(
-        self,
-        process: int,
-        read: Callable[[int], float | None] = cpu_seconds,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._process, self._read, self._clock = process, read, clock
-        self._since, self._spent = clock(), read(process)
-
-    def reset(self) -> None:
-        """Records progress."""
-        self._since, self._spent = self._clock(), None
-
-    def idle_seconds(self) -> float | None:
-        """Seconds without work; None where the system does not report it."""
-        spent = self._read(self._process)
-        if spent is None:
-            return None
-        if self._spent is None or spent - self._spent > _LEAST_WORK:
-            self._since, self._spent = self._clock(), spent
-        return self._clock() - self._since
 
 
 class LaunchError(VerdigrisError):

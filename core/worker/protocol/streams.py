@@ -125,6 +125,7 @@ class Inbox:
     def __init__(self) -> None:
         self._items: deque[Command | Fault] = deque()
         self._changed = threading.Condition()
+        self._is_woken = False
 
     def read(self, stream: BinaryIO) -> None:
         """Reads until the input ends or reading fails. Either ends the worker."""
@@ -156,11 +157,18 @@ class Inbox:
             self._items.append(item)
             self._changed.notify_all()
 
-    def take(self, waits: bool) -> Command | Fault | None:
-        """The next item; None if there is none and `waits` is false."""
+    def wake(self) -> None:
+        """Ends a wait: there is other work."""
         with self._changed:
-            while waits and not self._items:
+            self._is_woken = True
+            self._changed.notify_all()
+
+    def take(self, waits: bool) -> Command | Fault | None:
+        """The next item; None if there is none and `waits` is false, or after `wake`."""
+        with self._changed:
+            while waits and not self._items and not self._is_woken:
                 self._changed.wait(_LONGEST_WAIT)
+            self._is_woken = False
             return self._items.popleft() if self._items else None
 
 

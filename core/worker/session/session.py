@@ -111,6 +111,11 @@ class Session:
         """Whether there is work without a command."""
         return self.state in _WORKING or not self._shows_all
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a bake is under way, which comes before those of guests."""
+        return self.state in _BUSY
+
     def handle(self, item: commands.Command | Fault) -> None:
         """Handles a command. Errors are posted, and the worker continues."""
         if isinstance(item, Fault):

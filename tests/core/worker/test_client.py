@@ -7,14 +7,8 @@ import time
 
 import pytest
 
-from verdigris.core.worker.client.client import (
-    SILENT,
-    STARTING,
-    WELL,
-    Vitals,
-    WorkerClient,
-    cpu_seconds,
-)
+from verdigris.core.base.process.vitals import Vitals, cpu_seconds
+from verdigris.core.worker.client.client import SILENT, STARTING, WELL, WorkerClient
 
 
 def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():

@@ -1,0 +1,369 @@
+"""Finds a resident worker, has it bake, and replaces one that is killed, hung or outdated.
+
+What the worker loses is not lost: the caller goes on from the checkpoint of the bake.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from verdigris.core.baking.bake_job import BakeJob, with_speeds
+from verdigris.core.baking.state.options import BakeControl
+from verdigris.core.base import errors
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.files import new_file
+from verdigris.core.base.process.vitals import Vitals, is_stopped
+from verdigris.core.base.process.worker_environment import (
+    NO_WINDOW,
+    environment_for,
+    require_worker_command,
+)
+from verdigris.core.progress import Checkpointed, Event, Finished, Warning, event_of
+from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, encode
+from verdigris.core.worker.resident.place import (
+    COMMAND,
+    Address,
+    Place,
+    ResidentError,
+    environment_stamp,
+    is_off,
+    new_token,
+    proof,
+)
+from verdigris.core.worker.resident.wire import CHUNK, peer_of, read_messages
+
+IDLE = 900.0
+_MODULE = "verdigris.core.worker.resident.serve"
+# Seconds for an answer to a greeting, and of silence before the process is looked at.
+_ANSWER, _SILENCE = 0.7, 0.7
+_POLL = 0.1
+# Seconds without an answer and without CPU time: a compiler is silent, too, but computes.
+_IDLE = 2.0
+# Seconds until a new worker answers, and an outdated one has ended.
+_START, _END = 20.0, 1.0
+
+
+class LostWorkerError(VerdigrisError):
+    """The resident worker has ended, hangs, or has given the bake back."""
+
+
+class Resident:
+    """A connection to a resident worker that is free."""
+
+    def __init__(self, opened: socket.socket, address: Address, nonce: str) -> None:
+        self._opened, self._address, self._nonce = opened, address, nonce
+        self.has_checkpoint = False
+        """Whether the bake has written a checkpoint, from which it can go on."""
+        self.slower: dict[str, str] = {}
+        """By bundle: why the material is slower than its graph, if it is."""
+
+    @property
+    def may_be_replaced(self) -> bool:
+        """Whether nobody else starts it again."""
+        return self._address.kind == COMMAND
+
+    def bake(
+        self, job: BakeJob, control: BakeControl, continues: bool, checks_speed: bool
+    ) -> Generator[Event, None, None]:
+        """The events of a bake. Raises LostWorkerError if the worker does not end it. A caller that
+        leaves cancels the bake."""
+        asked = {"command": "bake", "job": job.absolute().as_json(), "continues": continues}
+        asked |= {"checks_speed": checks_speed, "proof": self._proof}
+        with self._opened:
+            try:
+                self._opened.sendall(encode(asked))
+                for line in self._lines(control):
+                    if line.get("event") == "slower":
+                        self.slower = dict(line["texts"])
+                    elif line.get("event") == "done":
+                        return
+                    elif line.get("event") == "error":
+                        raise _error_of(line)
+                    elif line.get("event") in ("busy", "gone"):
+                        raise LostWorkerError(str(line.get("text", "it is busy")))
+                    elif (event := event_of(line)) is not None:
+                        self.has_checkpoint |= isinstance(event, Checkpointed)
+                        yield event
+            except OSError:
+                pass
+        raise LostWorkerError("it has ended")
+
+    def end(self) -> None:
+        """Asks the worker to end, after its bake."""
+        with contextlib.suppress(OSError), self._opened:
+            self._opened.sendall(encode({"command": "quit", "proof": self._proof}))
+            # until it has heard
+            self._opened.settimeout(_ANSWER)
+            self._opened.recv(1)
+
+    def leave(self) -> None:
+        self._opened.close()
+
+    @property
+    def _proof(self) -> str:
+        return proof(self._address.token, "guest", self._nonce)
+
+    def _lines(self, control: BakeControl) -> Iterator[dict[str, Any]]:
+        """The messages of the worker, until its connection ends."""
+        decoder, vitals = Decoder(), Vitals(self._address.process)
+        heard, is_told = time.monotonic(), False
+        self._opened.settimeout(_POLL)
+        while not decoder.is_broken:
+            if control.stop_requested and not is_told:
+                self._opened.sendall(encode({"command": "finish"}))
+                is_told = True
+            try:
+                data = self._opened.recv(CHUNK)
+            except TimeoutError:
+                silence = time.monotonic() - heard
+                if silence > _SILENCE and self._hangs(vitals):
+                    _kill(self._opened, self._address)
+                    raise LostWorkerError("it does not respond") from None
+                continue
+            if not data:
+                return
+            heard = time.monotonic()
+            vitals.reset()
+            for found in decoder.feed(data):
+                if not isinstance(found, Fault):
+                    yield found.header
+
+    def _hangs(self, vitals: Vitals) -> bool:
+        idle = vitals.idle_seconds()
+        return is_stopped(self._address.process) or (idle is not None and idle > _IDLE)
+
+
+def find_resident(device: str | None) -> Resident | None:
+    """A free resident worker of this version; None if there is none. One that was killed, hangs or
+    is outdated is replaced."""
+    place, address = _read(device)
+    if place is None or address is None or address.environment != environment_stamp():
+        return None
+    try:
+        found, is_busy = _greet(address)
+    except _DeadError:
+        return _replaced(place, address)
+    if found is None or is_busy:
+        return None
+    if not address.is_current:
+        if address.kind != COMMAND:
+            return None
+        found.end()
+        return _replaced(place, address)
+    return found
+
+
+def replace_resident(device: str | None) -> Resident | None:
+    """A new resident worker in the place of one that was lost during a bake."""
+    place, address = _read(device)
+    return None if place is None or address is None else _replaced(place, address)
+
+
+def _read(device: str | None) -> tuple[Place | None, Address | None]:
+    """The place of a device, and who is there. What others could have written does not count."""
+    if is_off():
+        return None, None
+    try:
+        place = Place.of(device)
+        return place, place.read()
+    except ResidentError:
+        return None, None
+
+
+def find_address(device: str | None) -> Address | None:
+    """The resident worker of this version, free or busy. One that was killed, hangs or is outdated
+    is replaced."""
+    found = find_resident(device)
+    if found is not None:
+        found.leave()
+    address = Place.of(device).read()
+    if address is None or not address.is_current or is_stopped(address.process):
+        return None
+    return address
+
+
+def stop_resident(device: str | None) -> bool:
+    """Asks the resident worker to end. False if there is none."""
+    place = Place.of(device)
+    address = place.read()
+    if address is None or address.kind != COMMAND:
+        return False
+    try:
+        found, _ = _greet(address)
+    except _DeadError:
+        place.remove(address.token)
+        return False
+    if found is not None:
+        found.end()
+    return found is not None
+
+
+def start_resident(device: str | None, idle: float = IDLE) -> Address:
+    """Starts a resident worker in the background, and waits until it answers."""
+    place = Place.of(device)
+    command = [*require_worker_command(), "-m", _MODULE, place.device, str(idle)]
+    is_windows = sys.platform == "win32"
+    with new_file(place.log) as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment_for(command),
+            cwd=place.folder,
+            creationflags=NO_WINDOW,
+            # Ctrl-C and the end of a terminal are not for it
+            start_new_session=not is_windows,
+        )
+    end = time.monotonic() + _START
+    while time.monotonic() < end:
+        address = place.read()
+        if address is not None and address.process == process.pid:
+            return address
+        if process.poll() is not None:
+            break
+        time.sleep(0.02)
+    lines = place.log.read_text(errors="replace").strip().splitlines() or ["no message"]
+    raise ResidentError(f"the worker has not started: {lines[-1]}")
+
+
+def bake_by_resident(
+    resident: Resident,
+    job: BakeJob,
+    device: str | None,
+    control: BakeControl,
+    slower: dict[str, str] | None,
+    continues: bool = False,
+) -> Iterator[Event]:
+    """The events of a bake by a resident worker. If the worker is lost, another one bakes on from
+    the checkpoint, and this process if that one is lost, too. `slower` gets the bundles that are
+    slower than their graphs; without it, this is not measured. With `continues` the bake begins at
+    its checkpoint, if there is one."""
+    found = resident
+    for again in (True, False):
+        events = 0
+        try:
+            for event in found.bake(job, control, continues, slower is not None):
+                events += 1
+                if slower is not None:
+                    slower |= found.slower
+                yield event
+                if isinstance(event, Finished):
+                    return
+            return
+        except LostWorkerError as lost:
+            continues = continues or found.has_checkpoint
+            if events:
+                how = "goes on from its checkpoint" if continues else "begins again"
+                yield Warning(f"the resident worker was lost ({lost}): the bake {how}")
+        following = replace_resident(device) if again and found.may_be_replaced else None
+        if following is None:
+            break
+        found = following
+    from verdigris.core.baking.prepare import open_to_bake
+
+    prepared = job.open().prepare(open_to_bake(device))
+    run = prepared.continued if continues else prepared.bake
+    yield from with_speeds(run(control), prepared.teachers, slower)
+
+
+class _DeadError(Exception):
+    """The worker has ended, or hangs."""
+
+
+def _greet(address: Address) -> tuple[Resident | None, bool]:
+    """The worker at an address, and whether it is busy; no worker if another program is there, or
+    if its compiler is silent."""
+    opened = connect(address)
+    try:
+        nonce = new_token()
+        opened.settimeout(_ANSWER)
+        hello = {"command": "hello", "protocol": VERSION, "nonce": nonce}
+        opened.sendall(encode(hello))
+        answer = next(read_messages(opened))
+    except TimeoutError:
+        hangs = is_stopped(address.process) or not _computes(address.process)
+        if hangs and _kill(opened, address):
+            raise _DeadError from None
+        opened.close()
+        return None, True
+    except (OSError, StopIteration):
+        opened.close()
+        raise _DeadError from None
+    if answer.get("proof") != proof(address.token, "worker", nonce):
+        opened.close()
+        return None, True
+    return Resident(opened, address, str(answer.get("nonce"))), bool(answer.get("busy"))
+
+
+def connect(address: Address) -> socket.socket:
+    """A connection to a worker. Raises _DeadError if nobody listens."""
+    is_port = address.address.isdecimal()
+    opened = socket.socket(socket.AF_INET if is_port else socket.AF_UNIX)
+    opened.settimeout(_ANSWER)
+    try:
+        target: Any = ("127.0.0.1", int(address.address)) if is_port else address.address
+        opened.connect(target)
+    except OSError:
+        opened.close()
+        raise _DeadError from None
+    return opened
+
+
+def _computes(process: int) -> bool:
+    """Whether a process uses CPU time, or the system does not tell."""
+    vitals = Vitals(process)
+    end = time.monotonic() + _IDLE
+    while time.monotonic() < end:
+        idle = vitals.idle_seconds()
+        if idle is None or (idle == 0.0 and time.monotonic() > end - _IDLE + _POLL):
+            return True
+        time.sleep(_POLL)
+    return False
+
+
+def _kill(opened: socket.socket, address: Address) -> bool:
+    """Kills a worker that hangs. Not one whose number another process may have by now."""
+    if sys.platform == "win32" or peer_of(opened)[0] != address.process:
+        return False
+    with contextlib.suppress(OSError):
+        os.kill(address.process, signal.SIGKILL)
+    end = time.monotonic() + _END
+    while not is_stopped(address.process) and time.monotonic() < end:
+        time.sleep(0.01)
+    return True
+
+
+def _replaced(place: Place, address: Address) -> Resident | None:
+    """A new worker in place of one of the command. A panel starts its own again."""
+    if address.kind != COMMAND:
+        return None
+    end = time.monotonic() + _END
+    while time.monotonic() < end:
+        try:
+            found, is_busy = _greet(start_resident(place.device, address.idle))
+            return None if is_busy else found
+        except _DeadError:
+            return None
+        except VerdigrisError:
+            # the old one ends, or another program has been faster
+            time.sleep(_POLL)
+    return None
+
+
+def _error_of(line: dict[str, Any]) -> VerdigrisError:
+    """The error that ended the bake, as the caller would have raised it."""
+    kind = getattr(errors, str(line.get("kind")), VerdigrisError)
+    is_plain = isinstance(kind, type) and issubclass(kind, VerdigrisError)
+    text = str(line.get("text"))
+    with contextlib.suppress(TypeError):
+        return kind(text) if is_plain else VerdigrisError(text)
+    return VerdigrisError(text)

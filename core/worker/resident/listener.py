@@ -1,0 +1,177 @@
+"""Lets programs of the same user in, one bake at a time. Each program is a guest of the worker."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.lock import locked
+from verdigris.core.worker.protocol.messages import VERSION, encode
+from verdigris.core.worker.resident.guest import Guest
+from verdigris.core.worker.resident.place import (
+    Address,
+    Place,
+    code_stamp,
+    environment_stamp,
+    new_token,
+    proof,
+)
+from verdigris.core.worker.resident.wire import peer_of, read_messages
+
+# Seconds for a program to say who it is.
+_GREETING = 5.0
+_WAITING = 16
+
+
+class Listener:
+    """Listens at the place of a device. Guests are taken in the worker's own thread."""
+
+    def __init__(self, place: Place, kind: str, idle: float = 0.0) -> None:
+        self._place, self._kind, self._idle = place, kind, idle
+        self._token = new_token()
+        self._held = contextlib.ExitStack()
+        self._changed = threading.Condition()
+        self._guest: Guest | None = None
+        self._is_taken = False
+        self._asked_to_end = False
+        self.has_room = True
+        """Whether a guest may come now. A panel's own bakes come first."""
+        self.wake: Callable[[], None] = lambda: None
+        """Called in another thread when there is something to do."""
+
+    def open(self) -> str:
+        """Begins to listen. Returns why not, such as that another worker has the place."""
+        try:
+            self._held.enter_context(locked(self._place.folder, self._place.name))
+            server, address = self._bind()
+            self._held.callback(server.close)
+            self._place.write(
+                Address(
+                    address, self._token, os.getpid(), code_stamp(), environment_stamp(),
+                    self._kind, self._place.device, self._idle,
+                )
+            )  # fmt: skip
+            self._held.callback(self._place.remove, self._token)
+        except (OSError, VerdigrisError) as failure:
+            self._held.close()
+            return reason(failure)
+        threading.Thread(target=self._accept, args=(server,), name="guests", daemon=True).start()
+        return ""
+
+    @property
+    def guest(self) -> Guest | None:
+        """The guest whose bake is under way."""
+        return self._guest
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._is_taken or self._asked_to_end or not self.has_room
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        return self._asked_to_end
+
+    def wait(self, seconds: float) -> None:
+        """Waits until there is a guest or a request to end, for at most so long."""
+        with self._changed:
+            if self._guest is None and not self._asked_to_end:
+                self._changed.wait(seconds)
+
+    def work(self) -> None:
+        """Advances the bake of the guest."""
+        if self._guest is not None and not self._guest.work():
+            self.dismiss()
+
+    def dismiss(self, why: str = "") -> None:
+        """Ends the bake of the guest, which bakes on by itself from its checkpoint."""
+        guest = self._guest
+        if guest is not None:
+            guest.close(why)
+        with self._changed:
+            self._guest, self._is_taken = None, False
+
+    def close(self) -> None:
+        self.dismiss("the worker ends")
+        self._held.close()
+
+    def _bind(self) -> tuple[socket.socket, str]:
+        if hasattr(socket, "AF_UNIX") and sys.platform != "win32":
+            server = socket.socket(socket.AF_UNIX)
+            path = self._place.socket
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+            server.bind(str(path))
+            path.chmod(0o600)
+            address = str(path)
+        else:
+            server = socket.socket(socket.AF_INET)
+            server.bind(("127.0.0.1", 0))
+            address = str(server.getsockname()[1])
+        server.listen(_WAITING)
+        return server, address
+
+    def _accept(self, server: socket.socket) -> None:
+        while True:
+            try:
+                opened, _ = server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._greet, args=(opened,), name="guest", daemon=True).start()
+
+    def _greet(self, opened: socket.socket) -> None:
+        """Lets a program in that proves that it can read the file of the token."""
+        with contextlib.suppress(OSError, StopIteration), opened:
+            if peer_of(opened)[1] not in (None, _own_user()):
+                return
+            opened.settimeout(_GREETING)
+            lines = read_messages(opened)
+            hello = next(lines)
+            nonce = new_token()
+            own = proof(self._token, "worker", str(hello.get("nonce")))
+            answer = {"event": "hello", "protocol": VERSION, "process": os.getpid()}
+            answer |= {"busy": self._is_busy, "nonce": nonce, "proof": own}
+            opened.sendall(encode(answer))
+            asked = next(lines)
+            if asked.pop("proof", None) != proof(self._token, "guest", nonce):
+                return
+            if asked.get("command") == "quit":
+                self._end()
+            elif asked.get("command") == "bake":
+                self._take(opened, asked, lines)
+
+    def _end(self) -> None:
+        with self._changed:
+            self._asked_to_end = True
+            self._changed.notify_all()
+        self.wake()
+
+    def _take(
+        self, opened: socket.socket, asked: dict[str, Any], lines: Iterator[dict[str, Any]]
+    ) -> None:
+        with self._changed:
+            if self._is_busy:
+                opened.sendall(encode({"event": "busy"}))
+                return
+            self._is_taken = True
+        opened.settimeout(None)
+        guest = Guest(opened, asked, self._place.device)
+        with self._changed:
+            self._guest = guest
+            self._changed.notify_all()
+        self.wake()
+        # until the connection ends
+        with contextlib.suppress(OSError):
+            for line in lines:
+                guest.hear(line)
+        guest.leave()
+        guest.ended.wait()
+
+
+def _own_user() -> int | None:
+    return os.getuid() if sys.platform != "win32" else None

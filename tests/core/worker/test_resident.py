@@ -1,0 +1,216 @@
+"""A resident worker is found and used, replaced when it fails, and gives the same result."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import stat
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from verdigris.core.baking.bake_job import BakeJob
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.state.options import BakeControl
+from verdigris.core.base import device as devices
+from verdigris.core.base.process.vitals import is_stopped
+from verdigris.core.cli.main import app
+from verdigris.core.progress import Checkpointed, Finished, Started, Step, Warning
+from verdigris.core.worker.client import resident
+from verdigris.core.worker.client.resident import (
+    bake_by_resident,
+    find_resident,
+    start_resident,
+    stop_resident,
+)
+from verdigris.core.worker.resident.place import Place, ResidentError
+
+from ..brisk import SMALL
+from .running_worker import BRISK, CLAY, LONG, QUICK, RunningWorker
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its sockets are tried on Linux")
+# The module behind `-m`, whose bakes end with small pictures and measures.
+_BRISK = (
+    f"{SMALL}\nimport sys\ndel sys.argv[:2]\nrunpy.run_module(sys.argv[0], run_name='__main__')"
+)
+LONG_REQUEST = BakeRequest(changes=LONG, checkpoint_seconds=0.2)
+
+
+@pytest.fixture
+def runtime(monkeypatch):
+    """A folder for sockets, whose paths are short, and workers that end with the test."""
+    monkeypatch.setenv("VERDIGRIS_SERVE", "on")
+    monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
+    begin = [sys.executable, "-c", _BRISK]
+    monkeypatch.setattr(resident, "require_worker_command", lambda: begin)
+    with tempfile.TemporaryDirectory(prefix="vd") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder, "verdigris")
+        address = Place.of().read()
+        if address is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(address.process, signal.SIGKILL)
+
+
+@pytest.fixture
+def clay(tmp_path):
+    file = tmp_path / "clay.mtlx"
+    file.write_text(CLAY)
+
+    def job(folder, request=None):
+        request = request or BakeRequest(changes=QUICK)
+        return BakeJob(files=(str(file),), request=request, folder=str(tmp_path / folder))
+
+    return job
+
+
+def wait_for_end(process, seconds=20):
+    end = time.monotonic() + seconds
+    while not is_stopped(process) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert is_stopped(process)
+
+
+def contents(bundle):
+    """All files but what the manifest says of the time."""
+    found = {
+        each.relative_to(bundle): each.read_bytes() for each in bundle.rglob("*") if each.is_file()
+    }
+    manifest = json.loads(found.pop(Path("manifest.json")))
+    assert manifest["source"].pop("seconds") > 0
+    return found, manifest
+
+
+def test_a_command_finds_the_worker_and_gets_the_same_result(
+    runtime, clay, tmp_path, monkeypatch, small_endings
+):
+    address = start_resident(None, 60)
+    assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
+    for name in ("json", "sock"):
+        (file,) = runtime.glob(f"*.{name}")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    words = ["bake", str(tmp_path / "clay.mtlx"), "-q"]
+    words += [word for name, value in QUICK.items() for word in ("--set", f"{name}={value}")]
+    clay("any")
+
+    def bake(folder):
+        done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / folder)])
+        assert (done.exit_code, done.output) == (0, f"{tmp_path / folder / 'clay.vdg'}\n")
+        return contents(tmp_path / folder / "clay.vdg")
+
+    with monkeypatch.context() as no_device:
+        no_device.setattr(devices, "_open_once", None)
+        first, second = bake("first"), bake("second")
+        # a fault of the document is the error of the command
+        (tmp_path / "clay.mtlx").write_text(CLAY.replace("oren_nayar_diffuse_bsdf", "oren"))
+        failed = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "third")])
+        assert failed.exit_code == 1 and "oren" in str(failed.exception)
+    # and two at once: one of them has no worker
+    clay("any")
+    (tmp_path / "clay.mtlx").write_text(CLAY)
+    control = BakeControl()
+    found = find_resident(None)
+    events = bake_by_resident(found, clay("fourth", LONG_REQUEST), None, control, None)
+    next(each for each in events if isinstance(each, Step))
+    assert find_resident(None) is None
+    alone = bake("alone")
+    control.stop()
+    *_, finished = events
+    assert isinstance(finished, Finished) and finished.stopped_by == "request"
+    assert first == second == alone
+    assert stop_resident(None)
+    wait_for_end(address.process)
+    assert [*runtime.glob("worker*")] == [Place.of().log]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_bake_goes_on_from_its_checkpoint_when_its_worker_fails(runtime, clay, number):
+    old = start_resident(None, 60)
+    control, slower = BakeControl(), {}
+    job = clay("out", LONG_REQUEST)
+    events = bake_by_resident(find_resident(None), job, None, control, slower)
+    kept = next(each for each in events if isinstance(each, Checkpointed))
+    os.kill(old.process, number)
+    begun = time.monotonic()
+    lost = next(each for each in events if isinstance(each, Warning))
+    # under the load of other tests; alone it is one
+    assert time.monotonic() - begun < 4
+    assert "the bake goes on from its checkpoint" in lost.text
+    again = next(each for each in events if isinstance(each, Started))
+    assert again.step >= kept.step
+    new = Place.of().read()
+    assert new.process != old.process and not is_stopped(new.process)
+    assert is_stopped(old.process)
+    next(each for each in events if isinstance(each, Step))
+    control.stop()
+    *_, finished = events
+    assert isinstance(finished, Finished) and finished.step > again.step
+    # asked at the end, in the worker that has ended it
+    assert [*slower] == [*finished.results]
+
+
+def test_a_worker_that_hangs_or_is_outdated_is_replaced_and_an_idle_one_ends(runtime):
+    old = start_resident(None, 60)
+    os.kill(old.process, signal.SIGSTOP)
+    found = find_resident(None)
+    assert is_stopped(old.process)
+    found.leave()
+    hung = Place.of().read()
+    # a worker of another version
+    Place.of().write(replace(hung, code="older", idle=1.0))
+    begun = time.monotonic()
+    found = find_resident(None)
+    assert time.monotonic() - begun < 10
+    wait_for_end(hung.process)
+    new = Place.of().read()
+    assert new.process not in (old.process, hung.process) and new.code != "older"
+    found.leave()
+    # as idle as the one before was to be
+    wait_for_end(new.process)
+    assert Place.of().read() is None and find_resident(None) is None
+
+
+def test_what_others_can_write_is_not_used(runtime):
+    place = Place.of()
+    (runtime / "x").write_text("")
+    place.file.write_text("{}")
+    place.file.chmod(0o644)
+    with pytest.raises(ResidentError, match=r"other users may use it \(-rw-r--r--\): remove it"):
+        place.read()
+    assert find_resident(None) is None
+    place.file.chmod(0o600)
+    runtime.chmod(0o755)
+    with pytest.raises(ResidentError, match="other users may use it"):
+        Place.of()
+    assert find_resident(None) is None
+    shutil.rmtree(runtime)
+    Path(runtime).symlink_to(runtime.parent)
+    with pytest.raises(ResidentError, match="is not a folder"):
+        Place.of()
+    assert find_resident(None) is None
+    runtime.unlink()
+
+
+def test_a_panel_lends_its_worker_until_it_bakes_itself(runtime, clay, tmp_path):
+    worker = RunningWorker([sys.executable, "-c", BRISK, "--lends"])
+    worker.open_clay()
+    control = BakeControl()
+    job = clay("guest", LONG_REQUEST)
+    events = bake_by_resident(find_resident(None), job, None, control, None)
+    next(each for each in events if isinstance(each, Checkpointed))
+    worker.start(tmp_path / "own")
+    assert find_resident(None) is None
+    # it goes on in this process
+    lost = next(each for each in events if isinstance(each, Warning))
+    assert "(the panel bakes)" in lost.text
+    next(each for each in events if isinstance(each, Step))
+    control.stop()
+    *_, finished = events
+    assert isinstance(finished, Finished)
+    worker.client.kill()
