@@ -217,6 +217,13 @@ def make_folders(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
+def make_private_folder(path: Path) -> None:
+    """Makes a folder and its parents, which other users cannot enter. Existing ones stay as they
+    are."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+
+
 def make_own_folder(path: Path) -> None:
     """Makes a folder of ours in a folder that exists. Refuses a link in its place."""
     with Folder.at(path.parent) as parent, parent.folder(path.name, makes=True):

@@ -1,4 +1,4 @@
-"""python -m verdigris.core.worker [--lends]: bakes by commands on standard input. See
+"""python -m verdigris.core.worker [lends]: bakes by commands on standard input. See
 docs/PROTOCOL.md. A worker that lends itself bakes for the command, too, while it is free."""
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ GONE = "gone"
 
 def worker_command() -> list[str]:
     """The command of a panel's worker, which bakes for the command, too, while it is free."""
-    return [*require_worker_command(), "-m", _MODULE, "--lends"]
+    return [*require_worker_command(), "-m", _MODULE, "lends"]
 
 
 @dataclass(frozen=True)

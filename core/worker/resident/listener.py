@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.files import remove_file
 from verdigris.core.base.lock import locked
 from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.resident.guest import Guest
@@ -104,8 +105,7 @@ class Listener:
         if hasattr(socket, "AF_UNIX") and sys.platform != "win32":
             server = socket.socket(socket.AF_UNIX)
             path = self._place.socket
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
+            remove_file(path)
             server.bind(str(path))
             path.chmod(0o600)
             address = str(path)

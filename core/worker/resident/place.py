@@ -19,7 +19,7 @@ from typing import Any
 
 from verdigris.core.base.adapters import CHOICE_VARIABLE
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.files import Folder, replace_file
+from verdigris.core.base.files import Folder, make_private_folder, replace_file
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.base.text import version
@@ -28,7 +28,7 @@ SERVE_VARIABLE = "VERDIGRIS_SERVE"
 OFF = "off"
 PANEL, COMMAND = "panel", "command"
 # The word that lets a panel's worker bake for others.
-LENDS = "--lends"
+LENDS = "lends"
 _LARGEST_FILE = 1 << 16
 # Variables that change what a bake does or where it writes.
 _PREFIXES = ("VERDIGRIS_", "VK_", "MESA_", "LP_", "GALLIVM_", "MATERIALX_", "CUDA_VISIBLE")
@@ -180,8 +180,7 @@ def own_folder() -> Path:
 
     folder = Path(platformdirs.user_runtime_dir("verdigris", False))
     try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        make_private_folder(folder)
         found, parent = folder.lstat(), folder.parent.stat()
     except OSError as failure:
         raise ResidentError(f"{folder}: cannot be made ({failure.strerror})") from None

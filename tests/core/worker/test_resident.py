@@ -198,7 +198,7 @@ def test_what_others_can_write_is_not_used(runtime):
 
 
 def test_a_panel_lends_its_worker_until_it_bakes_itself(runtime, clay, tmp_path):
-    worker = RunningWorker([sys.executable, "-c", BRISK, "--lends"])
+    worker = RunningWorker([sys.executable, "-c", BRISK, "lends"])
     worker.open_clay()
     control = BakeControl()
     job = clay("guest", LONG_REQUEST)
