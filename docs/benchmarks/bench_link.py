@@ -1,18 +1,24 @@
 """What a live link costs a training, and how long a step takes to a client.
 
     .venv/bin/python docs/benchmarks/bench_link.py examples/copper_tray.mtlx 512 120 [screen]
+    ... 120 "stdbuf -oL ./vulkan_picture {} picture.spv picture.ppm"
 
 bakes for about so many seconds. With `screen`, the client is a page in Chromium, and latencies are
-those to its screen; otherwise it only reads. A client comes and goes every few seconds, so that
+those to its screen; with a command, it is a program that prints `step N` for each picture, such as
+the example in Vulkan; otherwise it only reads. A client comes and goes every few seconds, so that
 both kinds of seconds see the same machine. Prints the ratios of steps a second and of CPU time a
-step, and latencies. On a busy machine the CPU time says more: it counts the link's threads, too.
+step, for how long the training waits for a snapshot and its thread works, and latencies. On a busy
+machine the CPU time says more: it counts the link's threads, too.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -37,10 +43,12 @@ with LinkClient(sys.argv[1]) as link:
 
 
 def main(document: str, resolution: str, seconds: str, kind: str = "") -> None:
-    command = [sys.executable, "-c", CLIENT]
+    command = [sys.executable, "-c", CLIENT, "{}"]
     if kind == "screen":
-        command = ["node", str(Path(__file__).with_name("link_screen.mjs"))]
-    period = PERIOD if kind != "screen" else 5 * PERIOD
+        command = ["node", str(Path(__file__).with_name("link_screen.mjs")), "{}"]
+    elif kind:
+        command = shlex.split(kind)
+    period = PERIOD if not kind else 5 * PERIOD
     control = BakeControl()
     rates: dict[bool, list[float]] = {False: [], True: []}
     costs: dict[bool, list[float]] = {False: [], True: []}
@@ -59,7 +67,8 @@ def main(document: str, resolution: str, seconds: str, kind: str = "") -> None:
         client: Any = None
         turned = first = 0.0
         before, spent = 0, 0.0
-        for event in TrainingLink(server, control).follow(events):
+        link = _Timed(server, control)
+        for event in link.follow(events):
             now = time.time()
             if isinstance(event, Phase):
                 print(event.name, flush=True)
@@ -76,23 +85,26 @@ def main(document: str, resolution: str, seconds: str, kind: str = "") -> None:
                 rates[client is not None].append(steps / (now - turned))
                 costs[client is not None].append((time.process_time() - spent) / steps)
                 if client is None:
-                    client = start(command, server.address)
+                    client = Client([word.replace("{}", server.address) for word in command])
                     while not server.clients:
+                        client.require()
                         time.sleep(0.01)
                 else:
-                    arrived += end(client)
+                    arrived += client.end()
                     client = None
                 turned, before, spent = time.time(), event.step, time.process_time()
             if now - first > float(seconds):
                 break
         if client is not None:
-            arrived += end(client)
+            arrived += client.end()
         events.close()
     for name, kinds in (("steps a second", rates), ("CPU time a step", costs)):
         pairs = min(map(len, kinds.values()))
         ratio = np.array(kinds[True][:pairs]) / np.array(kinds[False][:pairs])
         spread = ratio.std() / max(pairs, 1) ** 0.5
         print(f"{name} with a client: {np.mean(ratio):.3f} +- {spread:.3f}, {pairs} pairs")
+    copied, made = np.median(link.taken, axis=0)
+    print(f"a snapshot: {1e3 * copied:.1f} ms of the training, {1e3 * made:.1f} ms of its thread")
     late = np.array([at - times[step] for step, at in arrived if step in times])
     gaps = np.diff(sorted(at for _, at in arrived))
     gaps = gaps[gaps < period / 2]
@@ -101,16 +113,48 @@ def main(document: str, resolution: str, seconds: str, kind: str = "") -> None:
         print(f"{name}: median {low:.2f} s, 95% below {high:.2f} s, {len(found)} of them")
 
 
-def start(command: list[str], address: str) -> Any:
-    return subprocess.Popen([*command, address], stdout=subprocess.PIPE, text=True)
+class _Timed(TrainingLink):
+    """Keeps what each snapshot takes."""
+
+    def __init__(self, *values: Any) -> None:
+        super().__init__(*values)
+        self.taken: list[tuple[float, float]] = []
+
+    def _make(self, copied: Any) -> float:
+        found = super()._make(copied)
+        self.taken.append((self._copied, found))
+        return found
 
 
-def end(client: Any) -> list[tuple[int, float]]:
-    client.terminate()
-    text = client.communicate()[0]
-    lines = [line.split() for line in text.splitlines()]
-    # the first one may be old: a client that comes gets the newest that there is
-    return [(int(step), float(at)) for step, at in lines[1:]]
+class Client:
+    """A program that prints steps, each with its time; otherwise with that of its line."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._seen: list[tuple[int, float]] = []
+        self._reading = threading.Thread(target=self._read)
+        self._reading.start()
+
+    def require(self) -> None:
+        """Ends this program if the client has ended."""
+        if self._program.poll() is not None:
+            raise SystemExit(f"the client has ended with {self._program.returncode}")
+
+    def _read(self) -> None:
+        assert self._program.stdout
+        for line in self._program.stdout:
+            if found := re.search(r"step (\d+)", line):
+                self._seen.append((int(found[1]), time.time()))
+            else:
+                step, at = line.split()
+                self._seen.append((int(step), float(at)))
+
+    def end(self) -> list[tuple[int, float]]:
+        self._program.terminate()
+        self._reading.join()
+        self._program.wait()
+        # the first one may be old: a client that comes gets the newest that there is
+        return self._seen[1:]
 
 
 if __name__ == "__main__":
