@@ -28,10 +28,14 @@ from verdigris.core.link.protocol import (
     with_version,
 )
 from verdigris.core.material.live_inputs.live_input import parse_live
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import Parameters, TransmittedSide
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from verdigris.core.bundle.files.manifest_parts import Tensor
+    from verdigris.core.bundle.files.weights import StoredNumbers
+    from verdigris.core.network.spec import NetworkSpec
 
 import numpy as np
 
@@ -54,15 +58,27 @@ class Received:
         spec = parse_network(fields)
         tensors = parse_known_tensors(fields, spec, False)
         record = parse_record(fields.table("weights"), LARGEST_MESSAGE)
-        weights = self.files[record.file]
-        check_tensors(spec, tensors, len(weights), MANIFEST_FILE)
-        numbers = unpack_weights(spec, tensors, weights, record.file)
+        numbers = self._numbers(record.file, spec, tensors)
+        transmitted = None
+        if "transmission" in fields:
+            below = fields.table("transmission")
+            file = parse_record(below.table("weights"), LARGEST_MESSAGE).file
+            stored = self._numbers(file, spec, tensors)
+            transmitted = TransmittedSide(stored.decoder, below.number("index"), stored.head)
         facts = parse_latents(fields.table("latents"), spec)
         levels = read_ktx2(self.files[facts.record.file], facts.texture, facts.record.file)
         scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
         texture = LatentTexture(facts.format, facts.layout, levels, scale, offset)
         live = tuple(each.default for each in parse_live(fields, spec.live_inputs))
-        return Parameters(spec, facts.layout, numbers.decoder, texture.values(), numbers.head, live)
+        return Parameters(
+            *(spec, facts.layout, numbers.decoder, texture.values(), numbers.head),
+            *(live, transmitted),
+        )
+
+    def _numbers(self, file: str, spec: NetworkSpec, tensors: tuple[Tensor, ...]) -> StoredNumbers:
+        weights = self.files[file]
+        check_tensors(spec, tensors, len(weights), MANIFEST_FILE)
+        return unpack_weights(spec, tensors, weights, file)
 
 
 class LinkClient:

@@ -26,7 +26,9 @@ from verdigris.core.bundle.files.write import (
     EMISSION_FILE,
     LATENTS_FILE,
     OPACITY_FILE,
+    RELIEF_FILE,
     TRANSMITTED_FILE,
+    relief_facts,
 )
 from verdigris.core.link.protocol import Snapshot
 from verdigris.core.network.light.sampler import all_head_views
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.files.manifest_parts import ReliefFacts
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.geometry.height_map import HeightMap
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.network.latents.quantise import LatentRange
     from verdigris.core.network.parameters import Parameters
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
 # Tables of the manifest that clients get.
 _FIELDS = (
     *("format", "version", "name", "live", "tiles", "network", "sampler", "weights", "latents"),
-    *("emission", "opacity", "bounds"),
+    *("emission", "opacity", "relief", "bounds"),
 )
 _FINAL_FIELDS = (*_FIELDS, "proxies", "transmission", "reference", "errors")
 _NOTHING = FileRecord("reference.json", 1, "0" * 64)
@@ -71,8 +75,8 @@ def _files_of(bundle: Bundle, manifest: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 class SnapshotMaker:
-    """Makes snapshots of one material while it trains. Maps of emission and opacity are encoded
-    once."""
+    """Makes snapshots of one material while it trains. Maps of emission, opacity and heights are
+    encoded once."""
 
     def __init__(
         self,
@@ -81,6 +85,7 @@ class SnapshotMaker:
         emission: Sequence[NDArray[Any]] | None = None,
         emission_format: str = RGBA16F,
         opacity: Sequence[NDArray[Any]] | None = None,
+        relief: HeightMap | None = None,
     ) -> None:
         self._name, self._live = name, tuple(live)
         self._writer = f"verdigris {version()}"
@@ -90,6 +95,11 @@ class SnapshotMaker:
             self._add_map(EMISSION_FILE, emission_format, stored, emission[0].shape[:2])
         if opacity:
             self._add_map(OPACITY_FILE, R8, opacity, opacity[0].shape[:2])
+        self._relief: ReliefFacts | None = None
+        self._constant = {name: data for name, (_, data) in self._maps.items()}
+        if relief:
+            data = self._constant[RELIEF_FILE] = write_ktx2(RGBA8, relief.levels, self._writer)
+            self._relief = relief_facts(record_of(RELIEF_FILE, data), relief)
 
     def _add_map(
         self, file: str, form: str, levels: Sequence[NDArray[Any]], size: tuple[int, ...]
@@ -139,14 +149,14 @@ class SnapshotMaker:
             live=self._live,
             emission=maps.get(EMISSION_FILE),
             opacity=maps.get(OPACITY_FILE),
+            relief=self._relief,
         )
         document = parse_json(manifest.encode(), MANIFEST_FILE).values
         chosen = {name: document[name] for name in _FIELDS if name in document}
         if own.transmitted:
             below = records[TRANSMITTED_FILE].as_json()
             chosen["transmission"] = {"index": own.transmitted.index, "weights": below}
-        files |= {name: data for name, (_, data) in self._maps.items()}
-        return Snapshot(self._name, files, chosen, False, facts or {})
+        return Snapshot(self._name, files | self._constant, chosen, False, facts or {})
 
 
 def _neutral_head(spec: NetworkSpec) -> NDArray[np.float32]:

@@ -174,7 +174,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
-        relief=_relief_facts(records[RELIEF_FILE], contents.relief) if contents.relief else None,
+        relief=relief_facts(records[RELIEF_FILE], contents.relief) if contents.relief else None,
         proxies=proxy_facts(records[PROXIES_FILE], contents.proxies) if contents.proxies else None,
         preview=records.get(PREVIEW_FILE),
         runtime=tuple(records[f"{RUNTIME_FOLDER}{name}"] for name in contents.runtime),
@@ -194,7 +194,7 @@ def _transmitted_facts(index: float, records: Mapping[str, FileRecord]) -> Trans
     return TransmittedFacts(index, *(records[name] for name in files))
 
 
-def _relief_facts(record: FileRecord, heights: HeightMap) -> ReliefFacts:
+def relief_facts(record: FileRecord, heights: HeightMap) -> ReliefFacts:
     size = *heights.size, len(heights.levels)
     return ReliefFacts(record, *size, RGBA8, heights.scale, heights.midlevel)
 

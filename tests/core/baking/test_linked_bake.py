@@ -4,11 +4,15 @@ import os
 import socket
 import threading
 
+import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
 
-from .bakes import TINY
+from .bakes import CHALK, TINY
 
 pytest.importorskip("websockets", reason="websockets is missing: pip install verdigris[link]")
 
@@ -16,6 +20,8 @@ from verdigris.core.link import training
 from verdigris.core.link.client import LinkClient
 from verdigris.core.link.server import LinkServer
 from verdigris.core.link.training import TrainingLink
+
+LEAF = CHALK.replace("oren_nayar_diffuse_bsdf", "translucent_bsdf")
 
 
 def test_a_bake_is_the_same_with_a_link_and_bad_clients(clay, whole_clay, tmp_path, monkeypatch):
@@ -45,3 +51,39 @@ def test_a_bake_is_the_same_with_a_link_and_bad_clients(clay, whole_clay, tmp_pa
     assert len(steps) > 2
     assert steps == sorted(steps)
     assert {each.material for each in received} == {"clay"}
+
+
+def test_materials_that_share_a_decoder_are_shown_each_by_its_name(clay, tmp_path, monkeypatch):
+    """One of them transmits light: both have a second decoder."""
+    monkeypatch.setattr(training, "SHORTEST", 0.0)
+    monkeypatch.setattr(training, "SHARE", 1.0)
+    leaf = Teacher(parse_document(LEAF.format(name="leaf"), name="leaf"), device=clay.device)
+    assert leaf.index_below
+    control = BakeControl()
+    options = BakeOptions(name="out", folder=tmp_path, trainer="numpy", run_seconds=0.0)
+    received = {name: [] for name in ("clay", "leaf")}
+    with LinkServer(port=0) as server:
+        # the first material is the one for clients that name none
+        clients = {"clay": LinkClient(server.address)}
+        clients["leaf"] = LinkClient(f"{server.address}&material=leaf")
+        reading = [
+            threading.Thread(target=received[name].extend, args=(client,))
+            for name, client in clients.items()
+        ]
+        for each in reading:
+            each.start()
+        events = TrainingLink(server, control).follow(bake([clay, leaf], TINY, options, control))
+        *_, last = events
+    for each in reading:
+        each.join()
+    for name, path in zip(received, last.results, strict=True):
+        shown = received[name]
+        assert {each.material for each in shown} == {name}
+        assert [each.is_final for each in shown] == [False] * (len(shown) - 1) + [True]
+        assert len(shown) > 2
+        wanted, found = open_bundle(path).parameters(), shown[-1].parameters()
+        np.testing.assert_array_equal(found.latents, wanted.latents)
+        for one, other in zip(found.sides, wanted.sides, strict=True):
+            np.testing.assert_array_equal(one.decoder, other.decoder)
+        early = shown[0].parameters()
+        assert early.index_below == wanted.index_below and len(early.sides) == 2

@@ -16,18 +16,21 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.ktx2 import RGBA8
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.link.protocol import LARGEST_HEAD, LinkError, decode, encode_head
 from verdigris.core.link.snapshot import SnapshotMaker, snapshot_of_bundle
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from ..bundle.bundles import lively_parameters, make_bundle
+from ..geometry.reliefs import bumpy_heights
 
 pytest.importorskip("websockets", reason="websockets is missing: pip install verdigris[link]")
 
 from verdigris.core.link.client import LinkClient
 from verdigris.core.link.server import MOST_CLIENTS, LinkServer
 
+HEIGHTS = make_height_map(bumpy_heights(8, 16))
 SPEC = NetworkSpec(8, 2, "silu", frame_count=1, lobes=1)
 LARGE = LatentLayout(256, 256, 9)
 
@@ -104,7 +107,9 @@ def test_a_snapshot_has_the_numbers_as_the_bundle_stores_them():
     from verdigris.core.bundle.files.stored_textures import export_numbers
     from verdigris.core.link.client import Received
 
-    snapshot = SnapshotMaker("copper").make(parameters)
+    maker = SnapshotMaker("copper", relief=HEIGHTS)
+    snapshot = maker.make(parameters)
+    assert snapshot.manifest["relief"]["file"] in snapshot.files
     received = Received(1, "copper", False, 0, snapshot.manifest, snapshot.files)
     stored = export_numbers(parameters, format_name=RGBA8).parameters
     random = np.random.default_rng(3)
@@ -249,7 +254,8 @@ def test_a_server_that_ends_gives_the_newest_first(server):
 
 def test_a_killed_server_ends_its_clients(tmp_path):
     make_bundle(tmp_path / "copper.vdg", lively_parameters(SPEC), name="copper")
-    program = [sys.executable, "-m", "verdigris.core", "link", tmp_path / "copper.vdg"]
+    # a folder, for the bundles that are in it and those that come
+    program = [sys.executable, "-m", "verdigris.core", "link", tmp_path]
     program += ["--at", "127.0.0.1:0"]
     served = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
     address = served.stdout.readline().split(": ", 1)[1].strip()
@@ -258,6 +264,14 @@ def test_a_killed_server_ends_its_clients(tmp_path):
         # a bundle that is written anew is shown again
         make_bundle(tmp_path / "copper.vdg", lively_parameters(SPEC, seed=9), name="copper")
         assert client.receive().number == 2
+        make_bundle(tmp_path / "steel.vdg", lively_parameters(SPEC), relief=HEIGHTS)
+        while "steel" not in client.state["materials"]:
+            with pytest.raises(TimeoutError):
+                client.receive(0.1)
+        with LinkClient(f"{address}&material=steel") as other:
+            shown = other.receive()
+        assert shown.files["height.ktx2"] == (tmp_path / "steel.vdg" / "height.ktx2").read_bytes()
+        assert shown.manifest["relief"]["scale"] == HEIGHTS.scale
         served.kill()
         served.wait()
         served.stdout.close()
