@@ -80,7 +80,7 @@ class _Summaries(QWidget):
         fates = [str(part.get("fate")) for part in report.get("parts", ())]
         counts = [
             f"{fates.count(fate)} {text}"
-            for fate, text in (("approximated", "approximated"), ("dropped", "left out"))
+            for fate, text in (("approximated",) * 2, ("ignored",) * 2, ("dropped", "left out"))
             if fate in fates
         ]
         text = "cannot be baked" if report.get("problem") else ", ".join(counts)

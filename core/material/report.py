@@ -12,13 +12,7 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import (
-    APPROXIMATED,
-    DROPPED,
-    KEPT,
-    NODE_FEATURES,
-    Part,
-)
+from verdigris.core.material.analyse.features import APPROXIMATED, KEPT, NODE_FEATURES, Part
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -166,7 +160,10 @@ def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
     """The report with facts that only decoded images and evaluations tell."""
     found = non_finite(teacher.non_finite_texels)
     if teacher.trial.fault:
-        found = [*found, Part("some responses", DROPPED, f"{teacher.trial.fault}: they count as 0")]
+        found = [
+            *found,
+            Part("some responses", APPROXIMATED, f"{teacher.trial.fault}: they count as 0"),
+        ]
     return replace(report, parts=(*report.parts, *found))
 
 
@@ -221,7 +218,7 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
         for port in shader.getInputs() if implementation is not None else ():
             if port.getType() == "filename" and not port.getResolvedValueString():
                 how = "it has no file and is white: set this input to a file"
-                yield Part(f"image {port.getName()!r}", DROPPED, how)
+                yield Part(f"image {port.getName()!r}", APPROXIMATED, how)
 
 
 def _with_code(document: Document, nodes: Sequence[mx.Node]) -> Iterator[Part]:

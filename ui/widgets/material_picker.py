@@ -144,6 +144,7 @@ class ReportView(QTextBrowser):
         marks = {
             "kept": ("✓", colours.good),
             "approximated": ("≈", colours.middling),
+            "ignored": ("○", colours.middling),
             "dropped": ("✗", colours.bad),
         }
         lines = []

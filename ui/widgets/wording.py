@@ -22,7 +22,12 @@ STOPS = {
     "time limit": "at the time limit",
 }
 """Why a bake ended before its last step."""
-_FATES = {"kept": "Kept", "approximated": "Approximated", "dropped": "Left out"}
+_FATES = {
+    "kept": "Kept",
+    "approximated": "Approximated",
+    "ignored": "Ignored",
+    "dropped": "Left out",
+}
 # The words of artists for the lobes of a material.
 _LOBES = {
     "oren_nayar_diffuse_bsdf": "diffuse",

@@ -109,7 +109,7 @@ function sizes(material) {
 }
 
 function changes(report) {
-  const lists = [["Approximated", report.approximated], ["Dropped", report.dropped]].filter(([, list]) => list?.length);
+  const lists = [["Approximated", report.approximated], ["Ignored", report.ignored], ["Dropped", report.dropped]].filter(([, list]) => list?.length);
   const kept = report.kept?.length ? [element("p", { className: "note", textContent: `Kept: ${report.kept.map(({ name }) => name).join(", ")}.` })] : [];
   const title = element("h2", { textContent: "Against the source" });
   if (!lists.length && !kept.length) return [];

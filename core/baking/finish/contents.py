@@ -21,6 +21,7 @@ from verdigris.core.bundle.files.reference import make_reference
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
+from verdigris.core.material.analyse.features import FATES, IGNORED
 from verdigris.core.material.report import describe_teacher
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def _report_of(teacher: Teacher, trainer: str) -> Mapping[str, Any]:
             fate: [
                 {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
             ]
-            for fate in ("kept", "approximated", "dropped")
+            for fate in FATES
+            if fate != IGNORED or any(part["fate"] == IGNORED for part in parts)
         },
         "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
     }

@@ -54,7 +54,7 @@ def baked_parts(teacher: Teacher, trainer: str) -> tuple[Part, ...]:
 
 
 def notices(teacher: Teacher, name: str, trainer: str = "") -> Iterator[Warning]:
-    """Warns about parts that are approximated or dropped, and about a black material."""
+    """Warns about parts that are not kept, and about a black material."""
     for part in baked_parts(teacher, trainer):
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")

@@ -334,7 +334,7 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
         yield "device", row.device
     if row.group:
         yield "decoder", f"shared by the group {row.group}"
-    for fate in ("approximated", "dropped"):
+    for fate in ("approximated", "ignored", "dropped"):
         for name, how in row.parts(fate):
             yield fate, f"{name}: {how}" if how else name
     for text in row.warnings:

@@ -60,7 +60,7 @@ class Row:
         return find_whole(find_table(self.manifest, "cost"), "weights_bytes") or 0
 
     def parts(self, fate: str) -> list[tuple[str, str]]:
-        """Kept, approximated or dropped parts of the material, as name and description."""
+        """Kept, approximated, ignored or dropped parts of the material, as name and description."""
         found = find_table(self.manifest, "report").get(fate)
         return [
             (str(part.get("name")), str(part.get("how") or ""))

@@ -180,7 +180,7 @@ def _print_bundle(bundle: Bundle) -> None:
         print(f"  source    {printable(source.get('material'))} of {printable(source['document'])}")
         writers = (printable(source.get(name)) for name in ("verdigris", "materialx"))
         print("  made by   verdigris {}, MaterialX {}".format(*writers))
-    for fate in ("approximated", "dropped"):
+    for fate in ("approximated", "ignored", "dropped"):
         parts = manifest.report.get(fate)
         for part in parts if isinstance(parts, list) else []:
             if isinstance(part, dict):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, IGNORED, KEPT, Part
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS
 
@@ -48,7 +48,7 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
         if node.getAttribute(DISABLE) == "true":
             yield Part(
                 f"attribute {DISABLE!r} of {node.getNamePath()!r}",
-                DROPPED,
+                IGNORED,
                 "only an input with this name and the type boolean disables a node: replace the "
                 "attribute with such an input, or remove it",
             )
@@ -58,7 +58,7 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 if channels:
                     yield Part(
                         f"channels {channels!r} of {each.getNamePath()!r}",
-                        DROPPED,
+                        IGNORED,
                         "the attribute is supported up to version 1.38, and the document is newer: "
                         "correct its version, or insert separate and combine nodes",
                     )
@@ -74,7 +74,7 @@ def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             if definition.getActiveInput(port.getName()) is None:
                 yield Part(
                     f"input {port.getName()!r} of {node.getNamePath()!r}",
-                    DROPPED,
+                    IGNORED,
                     f"its definition {definition.getName()!r} has no such input: correct the "
                     "name, or remove the input",
                 )
@@ -90,7 +90,7 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
         if node.getInheritsFrom() is None:
             yield Part(
                 f"inheritance of {path!r}",
-                DROPPED,
+                IGNORED,
                 f"nodes inherit only from nodes outside of graphs, and none of those is named "
                 f"{name!r}: write the inputs into the node",
             )
@@ -99,7 +99,7 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             if not is_own and (port.getNodeName() or port.getNodeGraphString()):
                 yield Part(
                     f"input {port.getName()!r} of {path!r}",
-                    DROPPED,
+                    IGNORED,
                     f"it is connected in {name!r}, and a node in a graph inherits only values: "
                     "write the input into the node, and connect it in its graph",
                 )
@@ -126,7 +126,7 @@ def _units_of_files(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             if port.getType() == "filename" and source.getUnit():
                 yield Part(
                     f"unit {source.getUnit()!r} of {source.getNamePath()!r}",
-                    DROPPED,
+                    IGNORED,
                     "numbers in files are not converted: multiply them where they are read",
                 )
 
@@ -141,7 +141,7 @@ def _tokens_of_nodes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 continue
             yield Part(
                 f"token {token.getName()!r} of {node.getNamePath()!r}",
-                DROPPED,
+                IGNORED,
                 f"{token.getValueString()!r} is ignored: file names use the value of the "
                 "definition, so add an input with the type filename to the definition",
             )
@@ -152,7 +152,7 @@ def _variants(document: Document, material: Material) -> list[Part]:
     return [
         Part(
             f"variant {assigned.getVariantString()!r}",
-            DROPPED,
+            IGNORED,
             f"look {look.getName()!r} assigns it from the set {assigned.getVariantSetString()!r}, "
             "but the values of the material itself are baked: set them there",
         )
@@ -173,7 +173,7 @@ def _overrides(document: Document, material: Material) -> Iterator[Part]:
 def _override(override: Override) -> Part:
     return Part(
         f"override of {override.name!r}",
-        DROPPED,
+        IGNORED,
         f"line {override.line} of {Path(override.file).name}: {override.holder} "
         f"{override.holder_name!r} sets it to {override.value!r}, and overrides are supported up "
         "to version 1.35: write that value into the node",
@@ -185,7 +185,7 @@ def _twin(twin: Twin) -> Part:
     elsewhere = f" of {Path(twin.first_file).name}" if twin.first_file != twin.file else ""
     return Part(
         f"second {twin.name!r}",
-        DROPPED,
+        IGNORED,
         f"line {twin.line} of {Path(twin.file).name} is ignored, because line "
         f"{twin.first_line}{elsewhere} has the same name: rename one of them",
     )

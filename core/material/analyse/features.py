@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
-KEPT, APPROXIMATED, DROPPED = "kept", "approximated", "dropped"
+KEPT, APPROXIMATED, IGNORED, DROPPED = "kept", "approximated", "ignored", "dropped"
+FATES = (KEPT, APPROXIMATED, IGNORED, DROPPED)
+"""Dropped is what the material has and a bake lacks; ignored is what has no effect in MaterialX."""
 TRANSMITTED = "as a second response, to light from below, which the renderer adds"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a material, and whether it is kept, approximated or dropped."""
+    """A part of a material, and whether it is kept, approximated, ignored or dropped."""
 
     name: str
     fate: str
@@ -62,7 +64,7 @@ _OF_GLOW_ALONE = (
     "MaterialX ignores it on a surface that only emits: connect a BSDF with weight 0, or use "
     "surface_unlit"
 )
-_BACK = "the back of the surface is dropped: bake its material by itself"
+_BACK = "the back of the surface is that of the front: bake its material by itself"
 _OCCLUSION = "occlusion dims ambient light only"
 
 
@@ -164,13 +166,13 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     ),
     "surface": (
         Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="bsdf"),
-        Feature("opacity", ("opacity",), DROPPED, _OF_GLOW_ALONE, off=1.0, unless=("bsdf",)),
+        Feature("opacity", ("opacity",), IGNORED, _OF_GLOW_ALONE, off=1.0, unless=("bsdf",)),
     ),
     "LamaSurface": (
         Feature("opacity", ("presence",), KEPT, _OPACITY, off=1.0),
-        Feature("back", ("materialBack",), DROPPED, _BACK),
+        Feature("back", ("materialBack",), APPROXIMATED, _BACK),
     ),
-    "surfacematerial": (Feature("back", ("backsurfaceshader",), DROPPED, _BACK),),
+    "surfacematerial": (Feature("back", ("backsurfaceshader",), APPROXIMATED, _BACK),),
     "surface_unlit": (
         Feature("emission", ("emission",), KEPT, _EMISSION, needs="emission_color"),
         Feature("transmission", ("transmission",), APPROXIMATED, _UNLIT_TRANSMISSION),
@@ -186,7 +188,7 @@ _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the wi
 EMISSION_BY_VIEW = Part(
     "emission by view",
     APPROXIMATED,
-    "as a map of its value seen from straight above: its change with the view is dropped",
+    "as a map of its value seen from straight above: it does not change with the view",
 )
 # Surfaces with a coat above the emission, which dims it at grazing views.
 GLOW_BELOW_COATS = ("standard_surface", "open_pbr_surface")
@@ -212,13 +214,13 @@ NODE_FEATURES: dict[str, Part] = {
     "LamaEmission": Part("emission", KEPT, _EMISSION),
     "heighttonormal": Part("height to normal", APPROXIMATED, _SLOPES),
     "bump": Part("bump", APPROXIMATED, _SLOPES),
-    "geomcolor": Part("painted colour of the geometry", DROPPED, _PAINT),
+    "geomcolor": Part("painted colour of the geometry", APPROXIMATED, _PAINT),
     "time": Part("time", APPROXIMATED, _TIME),
     "frame": Part("frame", APPROXIMATED, _TIME),
     "position": Part("place in space", APPROXIMATED, _PLACE),
     "blur": Part(
         "blur",
-        DROPPED,
+        APPROXIMATED,
         "a sample has no neighbours: the input stays sharp, so blur the image itself",
     ),
     "latlongimage": Part("environment image", KEPT, ""),

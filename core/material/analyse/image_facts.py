@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import MissingTextureError, VerdigrisError
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, IGNORED, KEPT, Part
 from verdigris.core.material.domain import MOST_ALONG_A_SIDE, Tiles
 from verdigris.core.material.files.image_headers import find_atlas, read_info
 from verdigris.core.material.files.similar_names import EXACT, pattern_of
@@ -175,7 +175,7 @@ def _atlas(textures: Sequence[TextureFacts], search: SearchPath) -> list[Part]:
         f"only tile 1001 is baked, because the tiles span more than {MOST_ALONG_A_SIDE} on a side: "
         "move them together, or replace the token with a tile's number"
     )
-    return [Part("UDIM tiles", DROPPED, how)]
+    return [Part("UDIM tiles", APPROXIMATED, how)]
 
 
 def _orientations(textures: Sequence[TextureFacts]) -> list[Part]:
@@ -184,7 +184,7 @@ def _orientations(textures: Sequence[TextureFacts]) -> list[Part]:
     return [
         Part(
             f"orientation of {name}",
-            DROPPED,
+            IGNORED,
             f"viewers rotate or mirror it by its orientation {orientation}, but renderers and "
             "bakes read its texels as stored: save it rotated if that is intended",
         )
@@ -197,7 +197,7 @@ def _images_without_file(nodes: Sequence[mx.Node]) -> list[Part]:
     """Image nodes without a file name, which exporters may lose."""
     how = "it has no file name and returns its default everywhere: name a file, or remove the node"
     return [
-        Part(f"image of {node.getNamePath()!r}", DROPPED, how)
+        Part(f"image of {node.getNamePath()!r}", APPROXIMATED, how)
         for node in nodes
         if any(not _names_a_file(node, name) for name in _file_inputs(node))
     ]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
-    DROPPED,
     FACING,
     KEPT,
     NODE_FEATURES,
@@ -75,7 +74,7 @@ def property_parts(reader: mx.Node) -> list[Part]:
         return [further_coordinates(repr(name))]
     if reads_texture_coordinates(reader):
         return []
-    return [Part(name_of_property(name), DROPPED, NOT_ON_A_SAMPLE)]
+    return [Part(name_of_property(name), APPROXIMATED, NOT_ON_A_SAMPLE)]
 
 
 def name_of_property(name: str) -> str:

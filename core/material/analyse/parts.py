@@ -12,10 +12,11 @@ from verdigris.core.material.analyse.adjusted_lobes import (
 )
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
-    DROPPED,
     EMISSION_BY_VIEW,
     FACING,
+    FATES,
     GLOW_BELOW_COATS,
+    IGNORED,
     KEPT,
     NODE_FEATURES,
     OPACITY_BY_VIEW,
@@ -61,7 +62,7 @@ _MAPS = {
     **dict.fromkeys(("opacity", "alpha"), OPACITY_BY_VIEW),
 }
 # Surfaces whose features in the table contain everything that emits light or makes holes.
-# Transmission is dropped anyway.
+# Transmission has a response of its own.
 _KNOWN = ("standard_surface", "open_pbr_surface", "gltf_pbr", "UsdPreviewSurface", "surface")
 _UNLIT_FEATURES = ("emission", "opacity")
 
@@ -76,8 +77,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
         *(_overruled(nodes) if nodes else ()),
     ):
         parts.setdefault(part.name, part)
-    order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
-    return sorted(parts.values(), key=lambda part: order[part.fate])
+    return sorted(parts.values(), key=lambda part: FATES.index(part.fate))
 
 
 def _features_of(node: mx.Node) -> Iterator[Part]:
@@ -181,7 +181,7 @@ def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
         and not own_graph(node)
     }
     how = "MaterialX has a node of this name and uses its own definition: rename the document's"
-    return [Part(f"own definition of {kind!r}", DROPPED, how) for kind in sorted(used)]
+    return [Part(f"own definition of {kind!r}", IGNORED, how) for kind in sorted(used)]
 
 
 def _is_lama_closure(node: mx.Node) -> bool:
@@ -204,12 +204,12 @@ def _odd_inputs(node: mx.Node) -> Iterator[Part]:
             yield Part("image sequence", APPROXIMATED, how)
         elif name in _LAYERS and text:
             how = "the first channels of the file are read: save the layer as a file of its own"
-            yield Part(f"layer {text!r} of an image", DROPPED, how)
+            yield Part(f"layer {text!r} of an image", APPROXIMATED, how)
         elif name == "index" and node.getCategory() in _READS_COORDINATES and text not in ("", "0"):
             yield further_coordinates(text)
         elif _is_other_than_the_surface(node, port, text):
             how = "MaterialX uses the surface's own: connect a constant to use this value"
-            yield Part(f"value of {name!r}", DROPPED, how)
+            yield Part(f"value of {name!r}", IGNORED, how)
         space = port.getActiveColorSpace() if port.getType() in _IN_COLOUR_SPACES else ""
         if space not in known_colour_spaces():
             how = f"{space!r} is unknown to MaterialX's colour management: read as linear"

@@ -33,7 +33,7 @@ from verdigris.core.progress import Metrics, Phase, Step
 from ..in_process import run_command
 from ..small_endings import SMALL_ENDINGS
 
-# Two materials with little to compile; the first is kept whole, of the second something is dropped.
+# Two materials with little to compile; the first is kept whole, of the second something is ignored.
 TEXT = """<materialx version="1.39">
 <oren_nayar_diffuse_bsdf name="a" type="BSDF">
 <input name="color" type="color3" value="0.7, 0.3, 0.1"/></oren_nayar_diffuse_bsdf>
@@ -99,9 +99,9 @@ def result(source):
     ran = in_process("bake", source, *QUICK, "-m", "clay", "-m", "pane", "-o", out, "-q")
     code, printed, errors = ran
     assert code == 0, errors
-    # quiet: the path on one stream, what is dropped on the other
+    # quiet: the path on one stream, what is ignored on the other
     assert printed == f"{out / 'clay.vdg'}\n{out / 'pane.vdg'}\n"
-    assert errors.startswith("verdigris: pane: value of 'normal' is dropped: ")
+    assert errors.startswith("verdigris: pane: value of 'normal' is ignored: ")
     assert errors.count("\n") == 1
     return out / "pane.vdg"
 
@@ -148,7 +148,7 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     # a graph of numbers only
     speed = r"  pane's own graph is [\d.]+ times faster than the neural material on this CPU \(.*"
     assert re.fullmatch(speed, slower)
-    assert "warning: pane: value of 'normal' is dropped: MaterialX uses the surface's own" in told
+    assert "warning: pane: value of 'normal' is ignored: MaterialX uses the surface's own" in told
     # what is told is not broken where a terminal would end
     assert all("warning" in line or "2x16 at 16" in line for line in told.splitlines())
 

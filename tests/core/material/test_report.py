@@ -52,7 +52,7 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
     )
     found = fates(text)
     assert found["displacement"] == "dropped"
-    assert found["property 'wear' of the geometry"] == "dropped"
+    assert found["property 'wear' of the geometry"] == "approximated"
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,14 @@ def test_only_what_happens_inside_of_a_glass_is_dropped(surface, inputs, name):
     assert [each for each, fate in found.items() if fate == "dropped"] == [name]
 
 
-def test_the_back_of_a_surface_is_dropped():
+def test_the_back_of_a_surface_is_approximated():
     port = '<input name="{}" type="surfaceshader" nodename="shader"/>'
     front, back = port.format("surfaceshader"), port.format("backsurfaceshader")
     material = '<surfacematerial name="m" type="material">{}</surfacematerial>'
     assert "back" not in fates(document(standard_surface(), material.format(front)))
-    assert fates(document(standard_surface(), material.format(front + back)))["back"] == "dropped"
+    assert (
+        fates(document(standard_surface(), material.format(front + back)))["back"] == "approximated"
+    )
 
 
 def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
@@ -187,7 +189,7 @@ def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
         "LamaAdd": "kept",
         "subsurface": "approximated",
         "translucency": "kept",
-        "back": "dropped",
+        "back": "approximated",
     }
 
 
@@ -207,12 +209,12 @@ def test_a_definition_of_a_node_that_materialx_has_is_reported_where_it_is_used(
     own = "".join(own).format(kind)
     inputs = '<input name="base_color" type="color3" nodename="c"/>'
     found = fates(with_surface(inputs, own, '<checkerboard name="c" type="color3"/>'))
-    assert found["own definition of 'checkerboard'"] == "dropped"
+    assert found["own definition of 'checkerboard'"] == "ignored"
     assert "own definition of 'checkerboard'" not in fates(with_surface("", own))
 
 
-@pytest.mark.parametrize(("has_bsdf", "fate"), [(True, "kept"), (False, "dropped")])
-def test_the_opacity_of_a_surface_that_only_glows_is_dropped(has_bsdf, fate):
+@pytest.mark.parametrize(("has_bsdf", "fate"), [(True, "kept"), (False, "ignored")])
+def test_the_opacity_of_a_surface_that_only_glows_is_ignored(has_bsdf, fate):
     ports = {"edf": ("EDF", "@glow"), "opacity": ("float", "0.5")}
     ports |= {"bsdf": ("BSDF", "@dark")} if has_bsdf else {}
     body = node("uniform_edf", "glow", "EDF", {})
@@ -225,7 +227,7 @@ def test_the_opacity_of_a_surface_that_only_glows_is_dropped(has_bsdf, fate):
     assert coverage == pytest.approx(0.5 if has_bsdf else 1.0, abs=1e-3)
 
 
-def test_variants_that_a_look_assigns_are_dropped():
+def test_variants_that_a_look_assigns_are_ignored():
     variants = (
         '<variantset name="dyes"><variant name="green"><input name="base_color" type="color3" '
         'value="0, 1, 0"/></variant></variantset>'
@@ -234,7 +236,7 @@ def test_variants_that_a_look_assigns_are_dropped():
     )
     parts = report(document(standard_surface(), material(), variants.format("material"))).parts
     reported = next(part for part in parts if part.name == "variant 'green'")
-    assert reported.fate == "dropped"
+    assert reported.fate == "ignored"
     assert reported.how.startswith("look 'hero' assigns it from the set 'dyes', but ")
     others = document(standard_surface(), material(), variants.format("another"))
     assert "variant 'green'" not in fates(others)

@@ -131,7 +131,7 @@ def test_each_property_that_a_sample_has_not_is_reported_by_its_own_name(kind):
     )
     found = fates(with_surface(inputs, *readers))
     for name in names:
-        assert found[f"property {name!r} of the geometry"] == "dropped"
+        assert found[f"property {name!r} of the geometry"] == "approximated"
     assert "property of the geometry" not in found
 
 
@@ -144,7 +144,7 @@ def test_a_property_whose_name_a_definition_gives_is_reported_by_it():
         '<output name="out" type="float" nodename="far"/></nodegraph><own name="far" type="float"/>'
     )
     found = fates(with_surface('<input name="base" type="float" nodename="far"/>', own))
-    assert found["property 'dirt' of the geometry"] == "dropped"
+    assert found["property 'dirt' of the geometry"] == "approximated"
 
 
 def test_texture_coordinates_are_reported_by_the_name_that_they_have():

@@ -21,11 +21,11 @@ OVERRIDE = '<override name="tint" type="color3" value="0, 1, 0"/>'
 
 
 def dropped(made, **options):
-    return [part for part in describe(made, **options)[0].parts if part.fate == "dropped"]
+    return [part for part in describe(made, **options)[0].parts if part.fate == "ignored"]
 
 
 def reported(text):
-    """What is dropped of the only material of a document."""
+    """What is ignored of the only material of a document."""
     return dropped(parse_document(text), probe=False)
 
 
@@ -126,7 +126,7 @@ def test_overrides_of_old_documents_are_reported_with_their_line(places, line, h
     path = tmp_path / "old.mtlx"
     path.write_text(old_material(**places))
     found = describe(load_document(path))[0]
-    (part,) = [each for each in found.parts if each.fate == "dropped"]
+    (part,) = [each for each in found.parts if each.fate == "ignored"]
     assert part.name == "override of 'tint'"
     assert part.how.startswith(f"line {line} of old.mtlx: {holder} sets it to '0, 1, 0', and")
     red, green, _ = found.probe.albedo
@@ -143,7 +143,7 @@ def test_overrides_of_included_documents_are_reported_of_the_material_that_has_t
         + "</materialx>"
     )
     names = {
-        each.name: [part.name for part in each.parts if part.fate == "dropped"]
+        each.name: [part.name for part in each.parts if part.fate == "ignored"]
         for each in describe(load_document(outer), probe=False)
     }
     assert names == {"painted": ["override of 'tint'"], "other": []}

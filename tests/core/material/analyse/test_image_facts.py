@@ -33,7 +33,7 @@ def test_settings_that_a_graph_is_given_are_reported_as_those_of_its_nodes():
     )
     found = fates(text)
     assert found["texture coordinates 1"] == "approximated"
-    assert found["layer 'spec' of an image"] == "dropped"
+    assert found["layer 'spec' of an image"] == "approximated"
     assert found["cubic filtering"] == "approximated"
 
 
@@ -52,7 +52,7 @@ def test_the_colour_space_of_an_image_is_reported_where_it_counts(kind, tmp_path
     )
 
 
-def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
+def test_a_blur_that_a_sample_cannot_see_is_approximated(tmp_path):
     texels = np.random.default_rng(5).integers(0, 255, (8, 8, 3)).astype(np.uint8)
     write_image(tmp_path / "i.png", texels)
     image = node("image", "i", "color3", {"file": ("filename", "i.png")})
@@ -62,10 +62,10 @@ def test_a_blur_that_a_sample_cannot_see_is_dropped(tmp_path):
     sharp = glow(Teacher(probe(image, "i", search_paths=[tmp_path])), uv)
     np.testing.assert_allclose(glow(Teacher(blurred), uv), sharp, atol=1e-6)
     parts = describe(blurred, probe=False)[0].parts
-    assert [part.fate for part in parts if part.name == "blur"] == ["dropped"]
+    assert [part.fate for part in parts if part.name == "blur"] == ["approximated"]
 
 
-def test_a_layer_of_an_image_is_dropped(tmp_path):
+def test_a_layer_of_an_image_is_approximated(tmp_path):
     spec = oiio.ImageSpec(2, 2, 6, "half")
     spec.channelnames = ("R", "G", "B", "worn.R", "worn.G", "worn.B")
     target = oiio.ImageOutput.create(str(tmp_path / "layers.exr"))
@@ -80,7 +80,9 @@ def test_a_layer_of_an_image_is_dropped(tmp_path):
         .replace('<input name="base_color"', NO_SPECULAR + '<input name="base_color"')
     )
     found = report(text, probe=True, search_paths=[tmp_path])
-    assert {part.name: part.fate for part in found.parts}["layer 'worn' of an image"] == "dropped"
+    assert {part.name: part.fate for part in found.parts}[
+        "layer 'worn' of an image"
+    ] == "approximated"
     assert found.probe.albedo == pytest.approx((0.8, 0.8, 0.8), abs=0.01)
 
 
@@ -107,7 +109,7 @@ def test_an_image_that_viewers_turn_is_read_as_it_is_stored_and_reported(orienta
         for part in report(with_image("phone.jpg"), search_paths=[tmp_path]).parts
         if part.name == "orientation of phone.jpg"
     ]
-    assert [part.fate for part in reported] == ([] if orientation == 1 else ["dropped"])
+    assert [part.fate for part in reported] == ([] if orientation == 1 else ["ignored"])
     assert all(
         f"viewers rotate or mirror it by its orientation {orientation}" in part.how
         for part in reported
@@ -139,7 +141,7 @@ def test_a_texture_is_described_by_its_header(tmp_path):
         ([1001], []),
         ([1001, 1002, 1011], [("kept", "side by side in one square of 2 x 2 tiles")]),
         ([1003], [("kept", "side by side in one square of 1 x 1 tiles")]),
-        ([1001, 1901], [("dropped", "only tile 1001 is baked")]),
+        ([1001, 1901], [("approximated", "only tile 1001 is baked")]),
     ],
 )
 def test_tiles_are_reported_with_the_square_that_they_become(tmp_path, cells, expected):
@@ -163,7 +165,7 @@ def test_an_image_that_names_no_file_is_reported(file, category):
     made = probe(without_a_file(file, category), "i")
     np.testing.assert_allclose(glow(Teacher(made), [[0.3, 0.6]])[0], [0.2, 0.4, 0.6], rtol=1e-5)
     [part] = [each for each in describe(made, probe=False)[0].parts if "image" in each.name]
-    assert (part.name, part.fate) == ("image of 'i'", "dropped")
+    assert (part.name, part.fate) == ("image of 'i'", "approximated")
     assert "has no file name" in part.how
 
 
