@@ -77,7 +77,7 @@ def _bake(
     yield from claim_name(run, saved)
     yield from weights
     for teacher, name in zip(run.teachers, run.names, strict=True):
-        yield from notices(teacher, name, run.trainer_kind)
+        yield from notices(teacher, name)
     yield from unlearnt_places(run.options.importance)
     run.draw_held_out()
     run.clock.started = time.monotonic()

@@ -89,7 +89,7 @@ def prepare_compiled(
 ) -> Prepared:
     """Prepares compiled materials, whose live inputs count. By default the result has the name of
     the first material."""
-    trainer = request.trainer or choose_trainer(teachers[0].device, teachers)
+    trainer = request.trainer or choose_trainer(teachers[0].device)
     live = len(teachers[0].live_inputs) if teachers else 0
     shared = {each.name for each in fields(BakeOptions)} & {*options_of(type(request))}
     asked = {each: getattr(request, each) for each in shared - {"importance"}}

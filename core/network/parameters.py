@@ -146,6 +146,11 @@ class Parameters:
             transmitted = replace(transmitted, decoder=below)
         return replace(self, decoder=decoder, transmitted=transmitted)
 
+    def joined_decoders(self) -> FloatArray:
+        """The decoders of all sides as devices hold them: see NetworkSpec.joined_count."""
+        length = self.spec.joined_count(len(self.sides)) // len(self.sides)
+        return np.concatenate([np.pad(each, (0, length - each.size)) for each in self.decoders])
+
     @property
     def index_below(self) -> float:
         """The index of the transmitted side; 0 if there is none."""
@@ -194,6 +199,16 @@ def with_live(
     values = np.asarray(parameters.live if live is None else live, latent.dtype).reshape(-1, inputs)
     rows = np.broadcast_to(values.T, (inputs, latent.shape[1]))
     return np.concatenate([latent, rows])
+
+
+def from_joined(
+    spec: NetworkSpec, layout: LatentLayout, joined: FloatArray, latents: FloatArray, index: float
+) -> Parameters:
+    """Parameters with joined decoders, of one side if the index below is 0."""
+    parts = np.split(joined, 2 if index else 1)
+    above, *below = (part[: spec.parameter_count] for part in parts)
+    transmitted = TransmittedSide(below[0], index) if below else None
+    return Parameters(spec, layout, above, latents, transmitted=transmitted)
 
 
 def initialise(

@@ -244,6 +244,12 @@ class NetworkSpec:
         """Length of the flat decoder vector."""
         return self.layers[-1].end
 
+    def joined_count(self, sides: int) -> int:
+        """Length of the decoders of all sides as devices hold them: each padded to groups of four
+        numbers if there are two."""
+        count = self.parameter_count
+        return count if sides == 1 else sides * (count + -count % 4)
+
     @property
     def head_inputs(self) -> int:
         """Inputs of the sampler's head: those of the place, and for each frame and the surface the

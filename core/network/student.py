@@ -10,13 +10,11 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.kernels import Kernels, Source, constants_module
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.network.parameters import Parameters, TransmittedSide
+from verdigris.core.network.parameters import Parameters, from_joined
 from verdigris.core.network.spec import ACTIVATIONS
 
 if TYPE_CHECKING:
     import slangpy
-
-    from verdigris.core.base.array_types import FloatArray
 
 _STUDENT = Source("network/student")
 
@@ -57,7 +55,7 @@ class Student(DeviceMaterial):
 
     def update(self, parameters: Parameters) -> None:
         """Uploads other parameters of the same shape, without compilation."""
-        decoder = _joined(parameters)
+        decoder = parameters.joined_decoders().astype(np.float32)
         latents = parameters.latents.astype(np.float32)
         self._decoder = self.device.new_buffer(decoder)
         self._quads = None
@@ -91,13 +89,9 @@ class Student(DeviceMaterial):
                 each.to_numpy().view(np.float32) for each in (self._decoder, self._texels)
             )
             latents = latents.reshape(-1, self._spec.latent_channels)
-            count = self._spec.parameter_count
-            found = Parameters(self._spec, self._layout, decoders[:count], latents)
-            if self.index_below:
-                # as _joined has placed it
-                below = decoders[-(-count // 4) * 4 :][:count]
-                found.transmitted = TransmittedSide(below, self.index_below)
-            self._read.append(found)
+            self._read.append(
+                from_joined(self._spec, self._layout, decoders, latents, self.index_below)
+            )
         return self._read[0].of_material(self.material)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
@@ -134,11 +128,3 @@ class Student(DeviceMaterial):
             "gDecoder": self._decoder,
             "gTexels": self._texels,
         }
-
-
-def _joined(parameters: Parameters) -> FloatArray:
-    """The decoders of all sides, each padded to groups of four numbers if there are two."""
-    decoders = [side.decoder.astype(np.float32) for side in parameters.sides]
-    if len(decoders) == 1:
-        return decoders[0]
-    return np.concatenate([np.pad(each, (0, -each.size % 4)) for each in decoders])

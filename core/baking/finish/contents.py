@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.bake_request import recorded_fields
-from verdigris.core.baking.finish.notices import baked_parts
 from verdigris.core.baking.finish.store import MARGIN, judged, rounding_by_material
 from verdigris.core.baking.measure.measure import once
 from verdigris.core.baking.state.checkpoint import live_facts
@@ -51,7 +50,7 @@ def make_contents(
     return Contents(
         name=run.names[material],
         source=_source_of(run, material, is_first),
-        report=_report_of(teacher, run.trainer_kind),
+        report=_report_of(teacher),
         errors={
             "samples": asdict(figures.samples),
             "sphere": asdict(figures.picture),
@@ -114,10 +113,10 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
     return found
 
 
-def _report_of(teacher: Teacher, trainer: str) -> Mapping[str, Any]:
+def _report_of(teacher: Teacher) -> Mapping[str, Any]:
     """The report of `inspect`, without the folders of this machine."""
     found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    parts = [asdict(part) for part in baked_parts(teacher, trainer)]
+    parts = [asdict(part) for part in found.parts]
     return {
         "surface": found.surface_model,
         "nodes": found.nodes,

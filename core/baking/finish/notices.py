@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
-from verdigris.core.material.analyse.features import KEPT, Part, reflecting_only
+from verdigris.core.material.analyse.features import KEPT
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.probe import (
     NEARLY_NOTHING,
@@ -39,7 +39,6 @@ _MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
 _MOST_RISE, _LEAST_RISE = 1.15, 0.004
-_OF_NUMPY = "the trainer 'tensor' learns reflected light only: use numpy"
 DETAIL_IS_LOST = "detail finer than a texel is averaged"
 # Variation of light within a texel that nobody sees.
 _LEAST_DETAIL = 4e-3
@@ -47,15 +46,10 @@ _LEAST_DETAIL = 4e-3
 _MOST_LEFT = 0.8
 
 
-def baked_parts(teacher: Teacher, trainer: str) -> tuple[Part, ...]:
-    """The parts of a material, as a bake with this trainer treats them."""
-    report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    return reflecting_only(report.parts, _OF_NUMPY) if trainer == "tensor" else tuple(report.parts)
-
-
-def notices(teacher: Teacher, name: str, trainer: str = "") -> Iterator[Warning]:
+def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
     """Warns about parts that are not kept, and about a black material."""
-    for part in baked_parts(teacher, trainer):
+    report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
+    for part in report.parts:
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = _light_of(teacher)

@@ -43,7 +43,7 @@ def opened_run(
         raise SettingsError("there is nothing to bake: name at least one material")
     for teacher in teachers:
         compile_material(teacher)
-    trainer_kind = options.trainer or choose_trainer(teachers[0].device, teachers)
+    trainer_kind = options.trainer or choose_trainer(teachers[0].device)
     recipe = with_live_inputs(Recipe.of(settings), teachers)
     kind = classify(teachers, recipe)
     requested = recipe[kind]

@@ -33,18 +33,14 @@ T = TypeVar("T")
 FIRST_RUN = 20
 
 
-def choose_trainer(device: Device, teachers: Sequence[Teacher] = ()) -> str:
-    """`numpy` where the device is the CPU itself, and for materials that transmit, because the
-    other trainer does not learn light from below; otherwise `tensor`."""
-    transmits = any(teacher.index_below for teacher in teachers)
-    return "numpy" if device.is_software or transmits else "tensor"
+def choose_trainer(device: Device) -> str:
+    """`numpy` where the device is the CPU itself, otherwise `tensor`."""
+    return "numpy" if device.is_software else "tensor"
 
 
-def index_of_students(teachers: Sequence[Teacher], kind: str) -> float:
+def index_of_students(teachers: Sequence[Teacher]) -> float:
     """The index of the transmitted side of a decoder that these teachers share; 0 without such a
-    side. Opaque ones among them are dark there. The tensor trainer does not learn this side yet."""
-    if kind != "numpy":
-        return 0.0
+    side. Opaque ones among them are dark there."""
     found = {teacher.index_below: teacher.material.name for teacher in teachers}
     found.pop(0.0, None)
     if len(found) > 1:
@@ -77,7 +73,7 @@ def open_trainer(
     samples that it draws. `training` replaces the settings of the stage."""
     settings, device = stage.settings, teachers[0].device
     if parameters is None:
-        index = index_of_students(teachers, kind)
+        index = index_of_students(teachers)
         parameters = fresh_parameters(stage, teachers, settings.seed, index)
     source = DrawnSamples(
         teachers,

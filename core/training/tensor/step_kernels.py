@@ -63,7 +63,9 @@ class StudentKernels:
     Texture sizes are arguments, so that textures of all sizes share the programs.
     """
 
-    def __init__(self, device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> None:
+    def __init__(
+        self, device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan, sides: int = 1
+    ) -> None:
         self.device = device
         side = square_side(spec)
         constants = {
@@ -71,6 +73,7 @@ class StudentKernels:
             "kSquareSide": side,
             "kBasisLanes": _SOFTWARE_LANES if device.is_software else _BASIS_THREADS // side,
             "kLightRatio": LIGHT_RATIO,
+            "kSides": sides,
         }
         self._kernels = device.shared_kernels(
             {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss], **plan.defines()},
@@ -113,12 +116,13 @@ class StepKernels:
         settings: TrainingSettings,
         plan: GroupPlan,
         memory: TensorMemory,
+        pairs: int,
     ) -> StepKernels:
-        spec, batch = parameters.spec, settings.batch
+        spec, batch, sides = parameters.spec, settings.batch, len(parameters.sides)
         network = memory.pick("decoder", "weights", "biases")
         shared = {
             **memory.pick("rates", "state"),
-            "arguments": _arguments(parameters, settings, plan),
+            "arguments": _arguments(parameters, settings, plan, pairs),
         }
         blocks = memory.pick("texels", "ranges", "ends")
         samples = {
@@ -132,15 +136,17 @@ class StepKernels:
         update = {**decoder, **memory.pick("visits", "losses"), "latentScale": _scale(BETA_2)}
         rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
         rotate = {**network, **shared, **decoder, "bases": memory.bases, "rotation": rotation}
-        updates = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
+        updates = sides * (spec.parameter_count // _PARAMETERS_PER_GROUP + 1)
         updates += -(-batch * spec.latent_channels // _UPDATE_THREADS)
-        copies = -(-spec.parameter_count // _UPDATE_THREADS)
+        copies = -(-spec.joined_count(sides) // _UPDATE_THREADS)
         layers = block_offsets(parameters.layout)[-1] * spec.latent_channels // QUAD
         return cls(
             (
-                kernels.bind(_TRAIN, "trainStep", samples, plan.group_count(batch)),
+                kernels.bind(
+                    _TRAIN, "trainStep", samples, sides * plan.group_count(batch // sides)
+                ),
                 kernels.bind(_UPDATE, "updateStep", {**samples, **update}, updates),
-                kernels.bind(_ROTATE, "rotatedStep", rotate, 1 + len(spec.layers)),
+                kernels.bind(_ROTATE, "rotatedStep", rotate, sides * (1 + len(spec.layers))),
             ),
             kernels.bind(_UPDATE, "copyDecoder", network, copies),
             kernels.bind(
@@ -162,14 +168,16 @@ class StepKernels:
 
 
 def _arguments(
-    parameters: Parameters, settings: TrainingSettings, plan: GroupPlan
+    parameters: Parameters, settings: TrainingSettings, plan: GroupPlan, pairs: int
 ) -> dict[str, Any]:
     """The struct TrainArguments of trainer_state.slang."""
     layout, quantisation = parameters.layout, settings.quantisation
     return {
         "batch": settings.batch,
+        "pairs": pairs,
+        "indexBelow": parameters.index_below,
         "chunkSteps": TENSOR_CHUNK_STEPS,
-        "groups": plan.group_count(settings.batch),
+        "groups": plan.group_count(settings.batch // len(parameters.sides)),
         "lossScale": LOSS_SCALE,
         "hasBlocks": int(quantisation is not None and quantisation.lines is not None),
         "layout": {

@@ -6,6 +6,7 @@ integers or have a fixed order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.device import Device
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import Parameters, from_joined
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
-from verdigris.core.training.latent_rounding import LatentBlocks, LatentGrid, rotate_latents
+from verdigris.core.training.latent_rounding import SIDES, LatentBlocks, LatentGrid, rotate_latents
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate, square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
@@ -33,7 +35,6 @@ from verdigris.core.training.tensor.trainer_memory import (
     TensorMemory,
     TrainerContents,
     chunks_of,
-    initial_bases,
     read_buffer,
 )
 from verdigris.core.training.trainer import (
@@ -69,7 +70,9 @@ class TensorTrainer:
         self._settings = settings
         self._source = None if isinstance(source, DeviceSampleSource) else source
         self._spec, self._layout = parameters.spec, parameters.layout
-        self._live = parameters.live
+        self._live, self._index_below = parameters.live, parameters.index_below
+        if self._index_below and settings.batch % source.pairs:
+            raise SettingsError(f"batch is {settings.batch}: use a multiple of {source.pairs}")
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
         )
@@ -85,9 +88,17 @@ class TensorTrainer:
         # cache of the texel records, None after a step
         self._records_read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(STATE_SIZE, np.uint32)
-        kernels = StudentKernels(device, self._spec, settings.loss, self.plan)
-        self._kernels = StepKernels.bind(kernels, parameters, settings, self.plan, self._memory)
+        sides = len(self._sides)
+        kernels = StudentKernels(device, self._spec, settings.loss, self.plan, sides)
+        self._kernels = StepKernels.bind(
+            kernels, parameters, settings, self.plan, self._memory, source.pairs
+        )
         self.restart(parameters)
+
+    @property
+    def _sides(self) -> tuple[str, ...]:
+        """The names of the sides in a state."""
+        return SIDES if self._index_below else SIDES[:1]
 
     @property
     def step(self) -> int:
@@ -206,8 +217,9 @@ class TensorTrainer:
 
     def parameters(self) -> Parameters:
         latents = np.ascontiguousarray(self._records()[:, 0])
-        decoder = read_buffer(self._memory.decoder, np.float32)
-        return Parameters(self._spec, self._layout, decoder, latents, live=self._live)
+        joined = read_buffer(self._memory.decoder, np.float32)
+        found = from_joined(self._spec, self._layout, joined, latents, self._index_below)
+        return replace(found, live=self._live)
 
     def _records(self) -> NDArray[np.float32]:
         """The records of all texels, read once for parameters and state."""
@@ -224,12 +236,16 @@ class TensorTrainer:
         return SharedBuffers(self._memory.decoder, self._memory.texels, quads)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        moments = read_buffer(self._memory.moments, np.float32).reshape(-1, 2)
+        sides, count = self._sides, self._spec.parameter_count
+        moments = read_buffer(self._memory.moments, np.float32).reshape(len(sides), -1, 2)
+        bases = read_buffer(self._memory.bases, np.float32).reshape(len(sides), -1)
+        arrays: dict[str, FloatArray] = {}
+        for name, own, own_bases in zip(sides, moments, bases, strict=True):
+            m, v = np.ascontiguousarray(own[:count].T)
+            arrays |= {f"{name}_m": m, f"{name}_v": v, f"{name}_bases": own_bases}
         return {
             "step": np.array(self._step),
-            "decoder_m": np.ascontiguousarray(moments[:, 0]),
-            "decoder_v": np.ascontiguousarray(moments[:, 1]),
-            "decoder_bases": read_buffer(self._memory.bases, np.float32),
+            **arrays,
             "latents_v": self.latent_squares(),
             **pack_grid(self._current_grid(), self._early_ranges),
         }
@@ -244,17 +260,20 @@ class TensorTrainer:
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
         require_network(parameters, self._spec, self._layout)
         step = int(require_array(state, "step", ()))
-        decoder = [
-            require_array(state, f"decoder_{name}", parameters.decoder.shape) for name in "mv"
-        ]
+        fresh = TrainerContents.fresh(parameters)
+        parts = (np.split(each, len(self._sides)) for each in (fresh.moments, fresh.bases))
+        for name, moments, bases in zip(self._sides, *parts, strict=True):
+            for column, moment in enumerate("mv"):
+                found = require_array(state, f"{name}_{moment}", parameters.decoder.shape)
+                moments[: found.size, column] = found
+            bases[:] = require_array(state, f"{name}_bases", bases.shape)
         latents = require_array(state, "latents_v", parameters.latents.shape)
-        bases = require_array(state, "decoder_bases", initial_bases(self._spec).shape)
         grid = find_grid(state, self._layout, self._spec.latent_channels, self._settings)
         self._set_grid(grid)
         self._set_early_ranges(
             find_early_ranges(state, self._layout, self._spec.latent_channels, self._settings)
         )
-        self._store(TrainerContents(parameters, np.stack(decoder, 1), latents, bases), step)
+        self._store(replace(fresh, latent_squares=latents), step)
 
     def restart(self, parameters: Parameters) -> None:
         self._set_grid(None)

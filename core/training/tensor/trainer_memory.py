@@ -45,9 +45,10 @@ class TrainerContents:
     @classmethod
     def fresh(cls, parameters: Parameters) -> TrainerContents:
         """Contents at step 0."""
-        moments = np.zeros((len(parameters.decoder), 2), np.float32)
+        spec, sides = parameters.spec, len(parameters.sides)
+        moments = np.zeros((spec.joined_count(sides), 2), np.float32)
         squares = np.zeros_like(parameters.latents)
-        return cls(parameters, moments, squares, initial_bases(parameters.spec))
+        return cls(parameters, moments, squares, np.tile(initial_bases(spec), sides))
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class TensorMemory:
     """
 
     decoder: slangpy.Buffer
+    """The decoders of all sides, as Parameters.joined_decoders."""
     moments: slangpy.Buffer
     gradients: slangpy.Buffer
     bases: slangpy.Buffer
@@ -78,7 +80,7 @@ class TensorMemory:
     def allocate(
         cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, chunks: int = 1
     ) -> TensorMemory:
-        sizes = buffer_sizes(start.spec, start.layout, plan, batch, chunks)
+        sizes = buffer_sizes(start.spec, start.layout, plan, batch, chunks, len(start.sides))
         buffers = {
             # whole words, because they are cleared
             name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
@@ -103,7 +105,7 @@ class TensorMemory:
         records[:, 0], records[:, 1] = latents, contents.latent_squares
         state = np.zeros(STATE_SIZE, np.uint32)
         state[[TRAIN_STEP, UPDATE_STEP]] = step
-        _fill(self.decoder, contents.parameters.decoder, np.float32)
+        _fill(self.decoder, contents.parameters.joined_decoders(), np.float32)
         _fill(self.moments, contents.moments, np.float32)
         _fill(self.bases, contents.bases, np.float32)
         _fill(self.texels, records, np.float32)
@@ -120,22 +122,28 @@ class TensorMemory:
 
 
 def buffer_sizes(
-    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int, chunks: int = 1
+    spec: NetworkSpec,
+    layout: LatentLayout,
+    plan: GroupPlan,
+    batch: int,
+    chunks: int = 1,
+    sides: int = 1,
 ) -> dict[str, int]:
     """The size of each buffer of TensorMemory in bytes."""
-    slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
+    decoder = spec.joined_count(sides)
+    slots, latents = sides * slot_count(spec), layout.texel_count * spec.latent_channels
     return {
-        "decoder": 4 * spec.parameter_count,
-        "moments": 8 * spec.parameter_count,
-        "gradients": 4 * spec.parameter_count,
-        "bases": initial_bases(spec).nbytes,
+        "decoder": 4 * decoder,
+        "moments": 8 * decoder,
+        "gradients": 4 * decoder,
+        "bases": sides * initial_bases(spec).nbytes,
         "weights": plan.element_bytes * slots,
         "biases": 4 * slots,
         "texels": 4 * len(RECORD_PARTS) * latents,
         "ranges": 8 * layout.materials * spec.latent_channels,
         "ends": 8 * block_offsets(layout)[-1] * spec.latent_channels,
         "visits": 4 * layout.texel_count,
-        "partials": 4 * slots * plan.group_count(batch),
+        "partials": 4 * slots * plan.group_count(batch // sides),
         "losses": 4,
         "state": 4 * STATE_SIZE,
         "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
@@ -144,7 +152,7 @@ def buffer_sizes(
 
 
 def initial_bases(spec: NetworkSpec) -> NDArray[np.float32]:
-    """Initial means and bases, left and right, of each matrix of rotated_adam.slang."""
+    """Initial means and bases, left and right, of each matrix of a side, for rotated_adam.slang."""
     side = square_side(spec)
     zeros, identity = np.zeros((side, side), np.float32), np.eye(side, dtype=np.float32)
     squares = np.stack([zeros, identity, zeros, identity]).ravel()
@@ -178,6 +186,10 @@ class DeviceSampleSource(Protocol):
     revision: int
     """A number that changes with the distribution of the samples. The trainer then draws again what
     it had drawn ahead."""
+
+    @property
+    def pairs(self) -> int:
+        """As of SampleSource."""
 
     @property
     def repeats(self) -> int:

@@ -44,7 +44,7 @@ def recipe_for(teacher: Teacher, request: BakeRequest | None = None) -> Recipe:
     from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.baking.state.trainers import choose_trainer
 
-    trainer, live = choose_trainer(teacher.device, [teacher]), len(teacher.live_inputs)
+    trainer, live = choose_trainer(teacher.device), len(teacher.live_inputs)
     return (request or BakeRequest()).recipe(trainer, 1, live)
 
 

@@ -145,7 +145,7 @@ def trainer_of(opened: OpenDocument) -> str:
     from verdigris.core.baking.state.trainers import choose_trainer
 
     teacher = opened.teacher
-    return choose_trainer(teacher.device, [teacher]) if teacher else ""
+    return choose_trainer(teacher.device) if teacher else ""
 
 
 def live_facts(teacher: Teacher) -> tuple[Mapping[str, Any], ...]:

@@ -6,13 +6,12 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.finish.notices import baked_parts, cut_glow, notices
+from verdigris.core.baking.finish.notices import cut_glow, notices
 from verdigris.core.baking.state import checkpoint, trainers
 from verdigris.core.baking.state.outputs import make_folder, unique_names
 from verdigris.core.base.device import open_device
@@ -90,24 +89,12 @@ def test_a_material_that_is_kept_whole_is_baked_without_a_warning(clay, tmp_path
     assert warnings(run([clay], tmp_path)) == []
 
 
-def test_light_from_below_is_learnt_with_numpy_or_reported_as_dropped():
+def test_materials_that_share_a_decoder_share_the_index_of_light_from_below():
     glass, clay = make_teacher("glass", transmission="1"), make_teacher("clay", base="1")
-    gpu = SimpleNamespace(is_software=False)
-    assert (
-        trainers.choose_trainer(gpu, [clay]) == "tensor"
-        and trainers.choose_trainer(gpu, [glass]) == "numpy"
-    )
-    fates = [
-        part.fate
-        for trainer in ("numpy", "tensor")
-        for part in baked_parts(glass, trainer)
-        if part.name == "transmission"
-    ]
-    assert fates == ["kept", "dropped"]
     dense = make_teacher("dense", transmission="1", specular_IOR="1.8")
-    assert trainers.index_of_students([clay, glass], "numpy") == 1.5
+    assert trainers.index_of_students([clay, glass]) == 1.5
     with pytest.raises(SettingsError, match=r"glass has 1.5, dense has 1.8: bake them one by one"):
-        trainers.index_of_students([glass, dense], "numpy")
+        trainers.index_of_students([glass, dense])
 
 
 def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_step(tmp_path):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Device, open_device
-from verdigris.core.base.errors import DeviceError, SettingsError
+from verdigris.core.base.device import Device
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.kernels import Source
-from verdigris.core.network.activations import exponent_of, response_of
+from verdigris.core.network.activations import response_of
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
@@ -30,75 +30,26 @@ from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, re
 
 from ..latent_gradients import latent_error
 from ..random_samples import LAYOUT, Samples, random_parameters
+from .trainers import (
+    FP16,
+    FP32,
+    ODD_BATCH,
+    SMALL,
+    frozen,
+    open_or_skip,
+    open_trainer,
+    relative_error,
+    without_kinks,
+)
 
 # Few networks, since each is compiled: that of a preset, the largest of everything, the least.
-SMALL = PRESETS["2x16"]
 WIDE = NetworkSpec(48, 3, "leaky_smelu", latent_channels=16, frame_count=3)
 # Its matrices lie in larger squares.
 TINY = NetworkSpec(24, 1, "silu", latent_channels=4, frame_count=1, live_inputs=3)
 LOSS_OF = {SMALL: "cbrt_log", WIDE: "l1", TINY: "log_l1"}
 NETWORKS = pytest.mark.parametrize("spec", LOSS_OF, ids=["small", "wide", "tiny"])
-# No group of any plan is full with it.
-ODD_BATCH = 230
 # Several groups, for many steps.
 SHORT_BATCH = 24
-FP32, FP16 = 1e-3, 1e-2
-
-
-def open_or_skip(choice):
-    try:
-        device = open_device(choice)
-    except DeviceError as error:
-        pytest.skip(str(error))
-    if device.is_software and choice != "software":
-        pytest.skip(f"{device} is no hardware GPU")
-    return device
-
-
-@pytest.fixture(params=["software", pytest.param("auto", marks=pytest.mark.gpu)])
-def device(request):
-    return open_or_skip(request.param)
-
-
-@pytest.fixture(params=["portable", pytest.param("tensor", marks=pytest.mark.gpu)])
-def uses_tensor(request, device):
-    if request.param == "tensor" and not has_matrix_hardware(device.gpu):
-        pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
-    return request.param == "tensor"
-
-
-def frozen(batch=ODD_BATCH, loss="cbrt_log", latent_rate=0.0, light_step=None):
-    """Settings under which gradients reach the moments but no decoder moves."""
-    schedule = Schedule(decoder_rate=0, latent_rate=latent_rate)
-    return TrainingSettings(batch, loss, schedule, light_step=light_step)
-
-
-def open_trainer(device, parameters, source, settings, uses_tensor=False):
-    plan = plan_groups(parameters.spec, uses_tensor, unrolls=not device.is_software)
-    return TensorTrainer(parameters, source, settings, device, plan)
-
-
-def without_kinks(spec, parameters):
-    """Gives samples no weight whose gradient half floats may take from the other side of a kink: of
-    the activation, or of the loss, where the student is right and its sign changes."""
-
-    def change(batch):
-        columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo", "response"))
-        uv, wi, wo, response = columns
-        level, material = batch["level"].astype(int), batch["material"].astype(int)
-        live = batch["live"][:, : spec.live_inputs]
-        raw, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material, live)
-        exponent, _ = exponent_of(spec, raw)
-        batch["weight"][np.abs(exponent - np.log(response)).min(0) < 1e-2] = 0
-        if spec.activation in ("relu", "leaky_relu"):
-            nearest = np.min([np.abs(x).min(0) for x in tape.pre_activations[:-1]], axis=0)
-            batch["weight"][nearest < 4e-3] = 0
-
-    return change
-
-
-def relative_error(found, expected):
-    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
 def assert_gradients(device, uses_tensor, spec, loss="cbrt_log", brighter=1.0, light_step=None):
