@@ -60,6 +60,23 @@ def passes(mirrored_wi: FloatArray, wo: FloatArray, index: float) -> NDArray[np.
     return np.asarray(1 - seen * seen < index * index)
 
 
+def refracted(wi: FloatArray, index: float) -> tuple[FloatArray, FloatArray]:
+    """Where light comes from that a solid refracts: out of it again, through a smooth interface;
+    and the share that this interface lets through. Each place is taken for one of a sphere, on
+    which the angles at both interfaces are equal. What is reflected inside goes on straight."""
+    cosine = -wi[2]
+    up = np.zeros((3, *(1,) * (wi.ndim - 1)), wi.dtype)
+    up[2] = 1
+    outer2 = 1 - index * index * (1 - cosine * cosine)
+    leaves, outer = outer2 > 0, np.sqrt(np.maximum(outer2, 0))
+    direction = index * wi + (outer - index * cosine) * (up + 2 * cosine * wi)
+    direction /= np.maximum(np.sqrt((direction * direction).sum(0)), _SHORTEST)
+    across = (index * cosine - outer) / np.maximum(index * cosine + outer, _SHORTEST)
+    along = (cosine - index * outer) / np.maximum(cosine + index * outer, _SHORTEST)
+    passed = np.where(leaves, 1 - (across * across + along * along) / 2, 1)
+    return np.asarray(np.where(leaves, direction, wi)), np.asarray(passed)
+
+
 def density_of_passed(
     wi: FloatArray, mirrored_wi: FloatArray, wo: FloatArray, index: float
 ) -> FloatArray:

@@ -35,6 +35,11 @@ class PackedDecoder:
     def layers(self) -> list[FloatArray]:
         return self.matrices[1:]
 
+    def copy(self) -> PackedDecoder:
+        decoder = PackedDecoder(self.spec)
+        decoder.vector[:] = self.vector
+        return decoder
+
     def pack(self, parameters: Parameters) -> None:
         """Copies the decoder of these parameters into this layout."""
         # zero latents give the geometric normal and tangent
@@ -51,3 +56,10 @@ class PackedDecoder:
         for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
             parameters.bias(layer)[:] = matrix[:, 0]
             parameters.weights(layer)[:] = matrix[:, 1:]
+
+
+def packed(parameters: Parameters) -> PackedDecoder:
+    """The decoder of one side in this layout."""
+    decoder = PackedDecoder(parameters.spec)
+    decoder.pack(parameters)
+    return decoder

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from verdigris.core.base.process.processor import on_all_cores, single_threaded_blas
+from verdigris.core.material.sides import mirrored
 from verdigris.core.network.forward_pass import ForwardPass, Places
 from verdigris.core.network.latents.texels import corners
-from verdigris.core.network.packed_decoder import PackedDecoder
+from verdigris.core.network.packed_decoder import PackedDecoder, packed
 from verdigris.core.network.spec import LENGTH_EPSILON
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from numpy.typing import NDArray
 
     from verdigris.core.base.array_types import FloatArray, Floats
     from verdigris.core.network.latents.texels import IndexArray
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
         @property
         def decoder(self) -> PackedDecoder: ...
         @property
+        def below(self) -> PackedDecoder | None: ...
+        @property
+        def index_below(self) -> float: ...
+        @property
         def layout(self) -> LatentLayout: ...
         @property
         def latents(self) -> FloatArray: ...
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
 _SAMPLES = 4096
 # Width of a highlight whose half vectors a network does not stretch.
 _UNSTRETCHED = 0.08
-# The work arrays of each thread, for one kind of network at a time.
+# The work arrays of each thread, for both sides of one kind of network.
 _own = threading.local()
 
 
@@ -50,13 +57,27 @@ class PackedNetwork(NamedTuple):
     layout: LatentLayout
     latents: FloatArray
     round_latents: Callable[[FloatArray, IndexArray], None] | None = None
+    below: PackedDecoder | None = None
+    """The decoder for light from below, if the surface transmits."""
+    index_below: float = 0.0
 
     @classmethod
     def of(cls, parameters: Parameters) -> PackedNetwork:
-        decoder = PackedDecoder(parameters.spec)
-        decoder.pack(parameters)
+        above, *below = map(packed, parameters.sides)
         latents = parameters.latents.astype(np.float32, copy=False)
-        return cls(decoder, parameters.layout, latents)
+        index = parameters.index_below
+        return cls(
+            above, parameters.layout, latents, below=next(iter(below), None), index_below=index
+        )
+
+
+class _Side(NamedTuple):
+    """What is evaluated of one side of the surface."""
+
+    directions: int
+    places: Places
+    is_dark: NDArray[np.bool_] | None
+    """Where no light from below is refracted to the viewer, (directions, n); None above."""
 
 
 class PreparedPlaces:
@@ -70,20 +91,31 @@ class PreparedPlaces:
         wo: Floats,
         level: int = 0,
         live: Floats | None = None,
+        above: int | None = None,
     ) -> None:
-        """`uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3), and `live` (N, live inputs)."""
+        """`uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3), and `live` (N, live inputs). The
+        first `above` directions are above the surface, by default all, and the others below."""
         layout = network.layout
         self.count, self.directions = len(wi), wi.shape[1]
-        self._points: int = max(1, _SAMPLES // self.directions)
-        self.parts = -(-self.count // self._points)
-        self._prepared: list[Places] = []
+        self.points: int = max(1, _SAMPLES // self.directions)
+        self.parts = -(-self.count // self.points)
+        self._prepared: list[list[_Side]] = []
         level = min(level, layout.levels - 1)
+        first_below = self.directions if above is None else above
         for number in range(self.parts):
             part = self.slice_of(number)
             live_of = None if live is None else live[part]
-            self._prepared.append(
-                self._of_part(layout, uv[part], wi[part], wo[part], level, live_of)
-            )
+            sides = []
+            for is_below, own in enumerate((wi[part, :above], wi[part, first_below:])):
+                is_dark = None
+                if is_below and own.size:
+                    towards = np.moveaxis(own, -1, 0)
+                    towards = mirrored(towards, wo[part].T[:, :, None], network.index_below)
+                    own, is_dark = np.moveaxis(towards, 0, -1), towards[2].T <= 0
+                if own.size:
+                    places = self._of_part(layout, uv[part], own, wo[part], level, live_of)
+                    sides.append(_Side(own.shape[1], places, is_dark))
+            self._prepared.append(sides)
 
     def _of_part(
         self,
@@ -95,12 +127,12 @@ class PreparedPlaces:
         live: Floats | None,
     ) -> Places:
         # all parts have the same size, so that they share their memory
-        count, points = len(uv), self._points
+        count, points = len(uv), self.points
         at, live_of = np.zeros((2, points), np.float32), np.zeros((3, points), np.float32)
         at[:, :count] = uv.T
         if live is not None:
             live_of[: live.shape[1], :count] = live.T
-        directions = np.zeros((2, 3, self.directions, points), np.float32)
+        directions = np.zeros((2, 3, wi.shape[1], points), np.float32)
         half, towards = directions
         towards[..., :count] = wi.transpose(2, 1, 0)
         half[..., :count] = wo.T[:, None]
@@ -112,28 +144,37 @@ class PreparedPlaces:
         return Places(*corners(layout, at, level), *of_samples, live_of)
 
     def part_of(self, place: int) -> int:
-        return place // self._points
+        return place // self.points
 
     def slice_of(self, number: int) -> slice:
         """The places of a part."""
-        start = number * self._points
-        return slice(start, min(self.count, start + self._points))
+        start = number * self.points
+        return slice(start, min(self.count, start + self.points))
 
     def evaluate(self, network: Network, number: int) -> FloatArray:
         """The responses at the places of a part, (3, directions, n)."""
-        part = self.slice_of(number)
-        kernel = _kernel(network, self._points, self.directions)
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
-            found = kernel.evaluate(network.decoder, network.latents, self._prepared[number])
-        by_place = found.reshape(3, self.directions, self._points)
-        return by_place[..., : part.stop - part.start]
+        part, found = self.slice_of(number), []
+        for directions, places, is_dark in self._prepared[number]:
+            decoder = network.decoder if is_dark is None else network.below
+            assert decoder is not None
+            kernel = _kernel(network, self.points, directions)
+            with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+                seen = kernel.evaluate(decoder, network.latents, places)
+            seen = seen.reshape(3, directions, self.points)[..., : part.stop - part.start]
+            if is_dark is not None:
+                seen[:, is_dark] = 0
+            found.append(seen)
+        return found[0] if len(found) == 1 else np.concatenate(found, 1)
 
 
 def _kernel(network: Network, points: int, directions: int) -> ForwardPass:
+    kernels: dict[Any, ForwardPass] = _own.__dict__.setdefault("kernels", {})
     key = network.decoder.spec, points, directions
-    if getattr(_own, "key", None) != key:
-        _own.key, _own.kernel = key, ForwardPass(key[0], points * directions, directions)
-    kernel: ForwardPass = _own.kernel
+    if key not in kernels:
+        if len(kernels) > 1:
+            kernels.clear()
+        kernels[key] = ForwardPass(key[0], points * directions, directions)
+    kernel = kernels[key]
     kernel.round_latents = network.round_latents
     return kernel
 

@@ -189,7 +189,7 @@ class Illumination:
         if view.lit_by:
             seen = gbuffer.uv, frames_of(gbuffer)[1]
             highlights = network.highlights(seen[0]) if network else material.highlights(*seen)
-        directions = few_directions(view, gbuffer, highlights, number)
+        directions = few_directions(view, gbuffer, highlights, number, material.index_below)
         count = directions.wi.shape[1]
         if network is not None:
             response = network.responses(gbuffer.uv, directions.wi, directions.wo)

@@ -31,11 +31,16 @@ FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05,
 
 
 def few_directions(
-    view: View, gbuffer: GBuffer, highlights: Floats | None = None, number: int = 0
+    view: View,
+    gbuffer: GBuffer,
+    highlights: Floats | None = None,
+    number: int = 0,
+    index: float = 0.0,
 ) -> Directions:
-    """The light of quick pictures on a CPU."""
+    """The light of quick pictures on a CPU; `index` is that below a surface that transmits."""
     if view.lit_by:
-        return _quick_light(*light_key(view), view.rotate).directions(gbuffer, highlights, number)
+        light = _quick_light(*light_key(view), view.rotate)
+        return light.directions(gbuffer, highlights, number, index)
     lights = [(view.light, KEY_COLOUR, 1.0)]
     if view.environment > 0:
         lights += [(direction, colour, view.environment) for direction, colour in FILLS]
@@ -43,7 +48,7 @@ def few_directions(
         (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
         for direction, colour, scale in lights
     ]
-    return directions_to(plain, gbuffer)
+    return directions_to(plain, gbuffer, index)
 
 
 def read_light(name: str) -> Environment:

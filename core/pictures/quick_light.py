@@ -10,20 +10,21 @@ the others (smoothing.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from verdigris.core.lighting.environment import principal_lights
+from verdigris.core.material.sides import THIN, density_of_passed, passed, passes, refracted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Floats, Ints
+    from verdigris.core.base.array_types import FloatArray, Floats, Ints
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.pictures.gbuffer import GBuffer
 
@@ -37,6 +38,8 @@ _WIDER, _WIDEST = 3.0, 0.5
 # table. Each direction of a pixel in the square has its own part of the table.
 _SIDE, _PART = 4, 127
 _TABLE = _SIDE * _SIDE * _DRAWN * _PART
+# From a direction to that through a thin wall.
+_DOWN = np.array((1, 1, -1), np.float32)
 # The cosine to the eye, as in shade_view.slang: a smooth normal can face away. And that to light.
 _LEAST_COSINE, _LEAST_HEIGHT = 1e-3, 1e-4
 
@@ -83,6 +86,16 @@ class Directions:
     guide: Floats | None = None
     """Factors of the first directions, (N, some, 3), for the guide; None if the light has no
     grain."""
+    above: int | None = None
+    """The number of first directions that are above the surface; all others are below. None: all
+    are above."""
+
+    def with_below(self, below: Directions) -> Directions:
+        """The directions of a surface that transmits."""
+        wi, gain = (
+            np.concatenate(each, 1) for each in ((self.wi, below.wi), (self.gain, below.gain))
+        )
+        return replace(self, wi=wi, gain=gain, above=self.wi.shape[1])
 
     def lit(self, response: Floats, coverage: Floats | None = None) -> Lit:
         """The light of responses (N, directions, 3)."""
@@ -96,15 +109,22 @@ class Directions:
         return Lit(light, np.asarray(np.einsum("ndc,ndc->nc", first, self.guide), np.float32))
 
 
-def directions_to(lights: list[tuple[Floats, Floats]], gbuffer: GBuffer) -> Directions:
-    """The directions to lights, which are the same at all pixels."""
-    return _to_lights(lights, *frames_of(gbuffer))
+def directions_to(
+    lights: list[tuple[Floats, Floats]], gbuffer: GBuffer, index: float = 0.0
+) -> Directions:
+    """The directions to lights, which are the same at all pixels. What a solid refracts of a light
+    is a caustic, which is not drawn."""
+    axes, wo = frames_of(gbuffer)
+    above = _to_lights(lights, axes, wo)
+    return above.with_below(_to_lights(lights, axes, wo, is_below=True)) if index == THIN else above
 
 
-def _to_lights(lights: list[tuple[Floats, Floats]], axes: Floats, wo: Floats) -> Directions:
+def _to_lights(
+    lights: list[tuple[Floats, Floats]], axes: Floats, wo: Floats, is_below: bool = False
+) -> Directions:
     wi = np.einsum("nij,lj->nli", axes, np.stack([direction for direction, _ in lights]))
-    colours = np.stack([colour for _, colour in lights])
-    return _lit_only(wi, wo, np.broadcast_to(colours, wi.shape))
+    colours = np.broadcast_to(np.stack([colour for _, colour in lights]), wi.shape)
+    return _below(wi * _DOWN, wo, colours, THIN) if is_below else _lit_only(wi, wo, colours)
 
 
 class QuickLight:
@@ -125,10 +145,15 @@ class QuickLight:
         self._density = environment.density(self._towards).astype(np.float32)
 
     def directions(
-        self, gbuffer: GBuffer, highlights: Floats | None = None, number: int = 0
+        self,
+        gbuffer: GBuffer,
+        highlights: Floats | None = None,
+        number: int = 0,
+        index: float = 0.0,
     ) -> Directions:
         """The directions at the pixels of a G-buffer: first those of the guide. `highlights`, (N,
-        8), are those of `DeviceMaterial.highlights`. Each pass, by its number, has others."""
+        8), are those of `DeviceMaterial.highlights`, and `index` that below a surface that
+        transmits. Each pass, by its number, has others."""
         axes, wo = frames_of(gbuffer)
         fixed = _to_lights(self._guides, axes, wo)
         # a second one from the eye, which sees detail where the first does not shine
@@ -143,24 +168,69 @@ class QuickLight:
         halfway = self._halfway[at] if lobes is None else lobes.halfway(self._xi[at])
         cosine = np.einsum("nki,ni->nk", halfway, wo)
         of_lobes = 2 * cosine[..., None] * halfway - wo[:, None]
-        towards = np.einsum("nij,nki->nkj", axes, of_lobes).reshape(-1, 3)
-        light = self._environment.radiance(towards).reshape(of_lobes.shape)
-        density = self._environment.density(towards).reshape(of_lobes.shape[:2])
+        light, density = self._seen(of_lobes, axes)
         wi = np.concatenate([of_map, of_lobes], 1)
         light = np.concatenate([self._radiance[places], light], 1)
-        of_lobe = _density_of_lobes(wi, wo) if lobes is None else lobes.density(wi, wo)
-        density = np.concatenate([self._density[places], density], 1) + of_lobe
-        gain = light / (_DRAWN * np.maximum(density, 1e-12))[..., None]
-        drawn = _lit_only(wi, wo, gain)
+        density = np.concatenate([self._density[places], density], 1) + _density(lobes, wi, wo)
+        drawn = _lit_only(wi, wo, _gain(light, density))
         # the sun is the first of the fixed lights, and the rest of them is in the drawn ones
         own = of_guide.copy()
         own[:, 1 if self._environment.sun is not None else 0 :] = 0
-        return Directions(
+        found = Directions(
             np.concatenate([to_guides, drawn.wi], 1),
             fixed.wo,
             np.concatenate([own, drawn.gain], 1),
             of_guide,
         )
+        if index == THIN:
+            below = self._through_wall(of_map, of_lobes, places, axes, wo, lobes)
+        elif index:
+            below = self._through_solid(of_lobes, axes, wo, lobes, index)
+        return found.with_below(below) if index else found
+
+    def _through_wall(
+        self,
+        of_map: Floats,
+        of_lobes: Floats,
+        places: NDArray[np.int64],
+        axes: Floats,
+        wo: Floats,
+        lobes: _Lobes | None,
+    ) -> Directions:
+        """Directions below a thin wall: those of the map, those of the lobes on its other side, and
+        the sun."""
+        of_lobes = of_lobes * _DOWN
+        light, density = self._seen(of_lobes, axes)
+        wi = np.concatenate([of_map, of_lobes], 1)
+        light = np.concatenate([self._radiance[places], light], 1)
+        density = np.concatenate([self._density[places], density], 1)
+        density += _density(lobes, wi * _DOWN, wo)
+        drawn = _below(wi * _DOWN, wo, _gain(light, density), THIN)
+        if self._environment.sun is None:
+            return drawn
+        sun = _to_lights(self._guides, axes, wo, is_below=True)
+        wi, gain = (
+            np.concatenate(each, 1) for each in ((sun.wi, drawn.wi), (sun.gain, drawn.gain))
+        )
+        return replace(drawn, wi=wi, gain=gain)
+
+    def _through_solid(
+        self, mirrored: Floats, axes: Floats, wo: Floats, lobes: _Lobes | None, index: float
+    ) -> Directions:
+        """Directions below a solid, by its lobes: the light is refracted once more."""
+        along, outwards = np.moveaxis(mirrored, -1, 0), wo.T[:, :, None]
+        wi = passed(along, outwards, index)
+        towards, share = refracted(wi, index)
+        light, _ = self._seen(np.moveaxis(towards, 0, -1), axes)
+        density = _density(lobes, mirrored, wo) * density_of_passed(wi, along, outwards, index)
+        is_lit = passes(along, outwards, index) & (wi[2] < -_LEAST_HEIGHT)
+        return _below(mirrored, wo, _gain(light * (share * is_lit)[..., None], density), index)
+
+    def _seen(self, wi: FloatArray, axes: Floats) -> tuple[FloatArray, FloatArray]:
+        """The radiance from directions, (N, directions, 3), and their density in the map."""
+        towards = np.einsum("nij,nki->nkj", axes, wi).reshape(-1, 3)
+        light = self._environment.radiance(towards).reshape(wi.shape)
+        return light, self._environment.density(towards).reshape(wi.shape[:2])
 
 
 def frames_of(gbuffer: GBuffer) -> tuple[Floats, Floats]:
@@ -177,6 +247,17 @@ def _lit_only(wi: Floats, wo: Floats, gain: Floats) -> Directions:
     # any valid direction will do where no light comes from
     wi = np.where(is_lit, wi, np.array([0, 0, 1], np.float32))
     return Directions(wi.astype(np.float32), wo, (gain * is_lit).astype(np.float32))
+
+
+def _below(mirrored: Floats, wo: Floats, gain: Floats, index: float) -> Directions:
+    """Directions of light from below by their mirrored directions."""
+    lit = _lit_only(mirrored, wo, gain)
+    wi = passed(np.moveaxis(lit.wi, -1, 0), wo.T[:, :, None], index)
+    return replace(lit, wi=np.moveaxis(wi, 0, -1).astype(np.float32))
+
+
+def _gain(light: FloatArray, density: FloatArray) -> Floats:
+    return np.asarray(light / (_DRAWN * np.maximum(density, 1e-12))[..., None], np.float32)
 
 
 def _places(gbuffer: GBuffer, kind: int, number: int) -> NDArray[np.int64]:
@@ -252,8 +333,10 @@ def _lobes(highlights: Floats | None, count: int) -> _Lobes | None:
     return _Lobes(lobes[..., :3], lobes[..., 3])
 
 
-def _density_of_lobes(wi: Floats, wo: Floats) -> Floats:
+def _density(lobes: _Lobes | None, wi: Floats, wo: Floats) -> Floats:
     """Density of reflected directions, (N, directions), per solid angle."""
+    if lobes is not None:
+        return lobes.density(wi, wo)
     halfway = wi + wo[:, None]
     halfway /= np.maximum(np.linalg.norm(halfway, axis=-1, keepdims=True), 1e-9)
     up = np.maximum(halfway[..., 2], 0)

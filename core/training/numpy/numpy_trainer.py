@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -86,12 +86,14 @@ class LiveNetwork:
     """(texels, channels)"""
     round_latents: Callable[[FloatArray, IndexArray], None] | None
     """Rounds gathered latents in place, as in a result; None before rounding-aware training."""
+    below: PackedDecoder | None = None
+    """The decoder for light from below, if the surface transmits."""
+    index_below: float = 0.0
 
     def snapshot(self) -> LiveNetwork:
         """A copy, which later steps do not change."""
-        decoder = PackedDecoder(self.decoder.spec)
-        decoder.vector[:] = self.decoder.vector
-        return LiveNetwork(decoder, self.layout, self.latents.copy(), self.round_latents)
+        below = self.below.copy() if self.below else None
+        return replace(self, decoder=self.decoder.copy(), below=below, latents=self.latents.copy())
 
 
 class NumpyTrainer:
@@ -256,7 +258,12 @@ class NumpyTrainer:
     def live(self) -> LiveNetwork:
         """The network for pictures between two calls of step_many."""
         hard = partial(self._grid.round, rounding=HARD) if self._grid else None
-        return LiveNetwork(self._decoders[0], self._start.layout, self._latents.values, hard)
+        above, below = (*self._decoders, None)[:2]
+        assert above is not None
+        index = self._start.index_below
+        return LiveNetwork(
+            above, self._start.layout, self._latents.values, hard, below, index_below=index
+        )
 
     def parameters(self) -> Parameters:
         result = self._start.copy()

@@ -39,7 +39,8 @@ class RollingErrors:
         self._held_out = held_out
         self._prediction = np.zeros_like(held_out.response)
         self._next = 0
-        self._places: PreparedPlaces | None = None
+        # of every second sample, if these have light from below
+        self._places: list[PreparedPlaces] = []
         self._is_whole = False
         self.latest: float | None = None
         """The relative error of the part that was updated last."""
@@ -70,14 +71,22 @@ class RollingErrors:
                 live=None if held_out.live is None else held_out.live[part],
             )
             return part.stop
-        if self._places is None:
-            self._places = PreparedPlaces(
-                student, held_out.uv, held_out.wi[:, None], held_out.wo, live=held_out.live
-            )
-        number = self._places.part_of(start)
-        part = self._places.slice_of(number)
-        self._prediction[part] = self._places.evaluate(student, number)[:, 0].T
-        return part.stop
+        sides = 2 if student.index_below else 1
+        if not self._places:
+            self._places = [self._prepared(student, np.s_[side::sides]) for side in range(sides)]
+        number = self._places[0].part_of(start // sides)
+        for side, places in enumerate(self._places):
+            of_side, part = self._prediction[side::sides], places.slice_of(number)
+            of_side[part] = places.evaluate(student, number)[:, 0].T
+        return min(sides * (number + 1) * self._places[0].points, len(self._prediction))
+
+    def _prepared(self, student: LiveNetwork, some: slice) -> PreparedPlaces:
+        """Samples that are all on one side of the surface."""
+        held_out = self._held_out
+        uv, wi, wo = held_out.uv[some], held_out.wi[some, None], held_out.wo[some]
+        live = None if held_out.live is None else held_out.live[some]
+        above = 0 if wi[0, 0, 2] < 0 else None
+        return PreparedPlaces(student, uv, wi, wo, live=live, above=above)
 
     def figures(self) -> SampleMetrics | None:
         """Errors of all samples, some of them a moment old; None before the first pass."""

@@ -259,7 +259,7 @@ class _Part:
             of_pixels = np.tile(np.array(live, np.float32), (len(gbuffer.uv), 1))
             level = min(level, network.layout.levels - 1)
             found = highlights_of(network, gbuffer.uv, of_pixels, level) if view.lit_by else None
-            directions = few_directions(view, gbuffer, found)
+            directions = few_directions(view, gbuffer, found, index=network.index_below)
             self._lit = LitPixels(network, gbuffer, directions, level, live)
         return self._lit.draw(network)
 
@@ -294,7 +294,7 @@ class LitPixels:
         self.pixel = gbuffer.pixel
         values = np.tile(np.array(live, np.float32), (len(self.pixel), 1))
         self._places = PreparedPlaces(
-            network, gbuffer.uv, directions.wi, directions.wo, level, values
+            network, gbuffer.uv, directions.wi, directions.wo, level, values, directions.above
         )
         # in the order in which networks are evaluated
         self._gain = np.ascontiguousarray(directions.gain.transpose(2, 1, 0))

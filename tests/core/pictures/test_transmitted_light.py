@@ -14,7 +14,10 @@ from verdigris.core.pictures.environment_render import (
     draw_behind,
     render_under,
 )
+from verdigris.core.pictures.gbuffer import make_gbuffer
+from verdigris.core.pictures.illumination import few_directions, read_light
 from verdigris.core.pictures.render import Lighting, render
+from verdigris.core.pictures.view import View
 
 WHITE = np.ones((8, 16, 3), np.float32)
 LEAF, FRONT = np.array([0.3, 0.5, 0.1]), np.array([0.1, 0.2, 0.05])
@@ -146,3 +149,19 @@ def test_ground_in_the_shadow_of_a_leaf_has_its_colour(leaf):
     assert in_shadow.sum() > 10
     share = (green - dark)[in_shadow] / (clear - dark)[in_shadow]
     np.testing.assert_allclose(share, np.broadcast_to(LEAF, share.shape), rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["studio", "sunset"])
+def test_quick_pictures_on_a_cpu_have_the_light_of_the_whole_environment(leaf, glass, name):
+    view, environment = View(lit_by=name, rotate=30.0), read_light(name).turned(30.0)
+    gbuffer = make_gbuffer("sphere", 32)
+    for material in (leaf, glass):
+        lighting = EnvironmentLighting.upload(material.device, environment)
+        expected = render_under(material, lighting, "sphere", 32, None, 256, subpixels=1)
+        directions = few_directions(view, gbuffer, index=material.index_below)
+        (pixels, count), above = directions.wi.shape[:2], directions.above
+        assert (directions.wi[:, :above, 2] > 0).all() and (directions.wi[:, above:, 2] < 0).all()
+        uv, wo = (np.repeat(each, count, 0) for each in (gbuffer.uv, directions.wo))
+        response = material.response(uv, directions.wi.reshape(-1, 3), wo)
+        found = directions.lit(response.reshape(pixels, count, 3)).light[:, :3]
+        np.testing.assert_allclose(found.mean(0), covered(expected).mean(0), rtol=0.04)

@@ -168,6 +168,36 @@ def test_errors_by_parts_are_those_of_all_held_out_samples(teacher, trainer):
         assert found.relative_l1 == pytest.approx(expected.relative_l1, rel=1e-3)
 
 
+@pytest.mark.parametrize("index", [1.0, 1.5])
+def test_light_from_below_is_drawn_and_measured_where_a_network_trains(teacher, index, monkeypatch):
+    settings = BakeSettings(network="2x16", resolution=16, batch=256)
+    parameters = initialise(settings.spec, settings.layout(), 1, index)
+    parameters.latents[:] = np.random.default_rng(2).standard_normal(parameters.latents.shape)
+    source = DrawnSamples([teacher], settings.layout(), index_below=index)
+    trainer = NumpyTrainer(parameters, source, settings.training())
+    network, student = trainer.live().snapshot(), Student(trainer.parameters(), teacher.device)
+    trainer.close()
+    monkeypatch.setattr(Student, "highlights", lambda *_: None)
+    gbuffer = make_gbuffer("sphere", 32)
+    shown = ShownMaterials(teacher, 16).illumination
+    for wanted in (commands.SetView(), commands.SetView(lit_by="sunset")):
+        directions = few_directions(wanted, gbuffer, index=index)
+        expected = shown.quick(student, gbuffer, wanted)
+        found = LitPixels(network, gbuffer, directions, 0).draw(network)[1]
+        np.testing.assert_allclose(found.light, expected.light, rtol=4e-3, atol=4e-4)
+        without = LitPixels(network, gbuffer, few_directions(wanted, gbuffer), 0).draw(network)[1]
+        is_darker = np.abs(without.light - found.light).max() > 0.05
+        # one light is not refracted to the viewer
+        assert is_darker == (index == 1.0 or wanted.lit_by != "")
+    held_out = draw_held_out(teacher, 3001, index_below=index)
+    rolling = RollingErrors(held_out)
+    while not rolling.advance(network):
+        pass
+    expected = measure_student(student, held_out)
+    assert rolling.figures().log_mae == pytest.approx(expected.log_mae, rel=1e-3)
+    assert rolling.figures().relative_l1 == pytest.approx(expected.relative_l1, rel=1e-3)
+
+
 def canvas_of(side, level=None):
     raster = Raster.of(PlacedShape(commands.SetView(), None), side, 1.0)
     canvas = Canvas(raster, Tone())
