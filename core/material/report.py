@@ -3,7 +3,7 @@ drops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,14 @@ from verdigris.core.base.errors import DocumentError, MissingTextureError, Verdi
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
-from verdigris.core.material.analyse.features import APPROXIMATED, KEPT, NODE_FEATURES, Part
+from verdigris.core.material.analyse.features import (
+    APPROXIMATED,
+    FROM_OUTSIDE,
+    KEPT,
+    NODE_FEATURES,
+    TRANSMITTED,
+    Part,
+)
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
@@ -21,6 +28,7 @@ from verdigris.core.material.analyse.image_facts import (
 )
 from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mesh
 from verdigris.core.material.analyse.parts import parts_of
+from verdigris.core.material.analyse.transmission import find_transmission
 from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import own_implementations, upstream_nodes
@@ -116,7 +124,7 @@ def describe_material(
         live=reach_of_published(document, material),
         fixed=tuple(_fixed_parameters(shaders)),
         parts=(
-            *parts_of(nodes),
+            *_as_solid(parts_of(nodes), nodes),
             *converted_types(document, nodes),
             *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
@@ -129,6 +137,14 @@ def describe_material(
     if problem:
         return _with_missing(replace(report, problem=problem), document)
     return _probed(document, material, report, device_choice) if probe else report
+
+
+def _as_solid(parts: Iterable[Part], nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    """The parts, with a note on the transmission of solids."""
+    found = find_transmission(nodes)
+    for part in parts:
+        is_solid = part.how == TRANSMITTED and found is not None and not found.is_thin
+        yield replace(part, how=FROM_OUTSIDE) if is_solid else part
 
 
 def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:

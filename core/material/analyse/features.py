@@ -11,6 +11,7 @@ KEPT, APPROXIMATED, IGNORED, DROPPED = "kept", "approximated", "ignored", "dropp
 FATES = (KEPT, APPROXIMATED, IGNORED, DROPPED)
 """Dropped is what the material has and a bake lacks; ignored is what has no effect in MaterialX."""
 TRANSMITTED = "as a second response, to light from below, which the renderer adds"
+FROM_OUTSIDE = f"{TRANSMITTED}; a solid that is seen from inside is black"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Part:
 def reflecting_only(parts: Iterable[Part], reason: str) -> tuple[Part, ...]:
     """The parts where transmitted light is dropped, for this reason."""
     return tuple(
-        replace(part, fate=DROPPED, how=reason) if part.how == TRANSMITTED else part
+        replace(part, fate=DROPPED, how=reason) if part.how in (TRANSMITTED, FROM_OUTSIDE) else part
         for part in parts
     )
 
