@@ -15,7 +15,7 @@ from verdigris.core.pictures.environment_render import (
     render_under,
 )
 from verdigris.core.pictures.gbuffer import make_gbuffer
-from verdigris.core.pictures.illumination import few_directions, read_light
+from verdigris.core.pictures.light_of_view import few_directions, read_light
 from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.pictures.view import View
 
