@@ -11,8 +11,16 @@ import { Vector3, Vector4 } from "@babylonjs/core/Maths/math.vector.js";
 import "@babylonjs/core/Engines/Extensions/engine.rawTexture.js";
 import "@babylonjs/core/Shaders/ShadersInclude/bonesDeclaration.js";
 import "@babylonjs/core/Shaders/ShadersInclude/bonesVertex.js";
+import "@babylonjs/core/Shaders/ShadersInclude/clipPlaneFragment.js";
+import "@babylonjs/core/Shaders/ShadersInclude/clipPlaneFragmentDeclaration.js";
+import "@babylonjs/core/Shaders/ShadersInclude/clipPlaneVertex.js";
+import "@babylonjs/core/Shaders/ShadersInclude/clipPlaneVertexDeclaration.js";
+import "@babylonjs/core/Shaders/ShadersInclude/fogFragmentDeclaration.js";
+import "@babylonjs/core/Shaders/ShadersInclude/fogVertex.js";
+import "@babylonjs/core/Shaders/ShadersInclude/fogVertexDeclaration.js";
 import "@babylonjs/core/Shaders/ShadersInclude/instancesDeclaration.js";
 import "@babylonjs/core/Shaders/ShadersInclude/instancesVertex.js";
+import { SHADOW_GLSL, SHADOW_SAMPLERS, SHADOW_SUM, SHADOW_UNIFORMS, bindShadows, shadowDefines, shadowsOn } from "./babylon_shadows.js";
 import { environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { ALONG_TEXTURE, decoderGlsl } from "./glsl.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
@@ -26,7 +34,8 @@ const LIGHTS = 8;
 
 /**
  * A Babylon.js material (WebGL 2 engine) of a loaded bundle. It takes directional, point, spot and hemispheric lights
- * with the units and the physical falloff of PBRMaterial, instances, bones and an environment; no shadows and no fog.
+ * with the units and the physical falloff of PBRMaterial, shadows of directional and spot lights, fog, clip planes,
+ * instances, bones and an environment.
  *
  *     sphere.material = new NeuralMaterial(await loadMaterial("copper_tray.vdg"), scene);
  */
@@ -51,8 +60,9 @@ export class NeuralMaterial extends ShaderMaterial {
       { vertexSource: VERTEX, fragmentSource: fragment },
       {
         attributes: ["position", "normal", "uv"],
-        uniforms: ["world", "viewProjection", ...UNIFORMS],
-        samplers: ["neuralLatents", "neuralNumbers", "neuralEnvironment", "neuralEmission", "neuralOpacity"],
+        uniforms: ["world", "viewProjection", ...UNIFORMS, ...SHADOW_UNIFORMS],
+        samplers: ["neuralLatents", "neuralNumbers", "neuralEnvironment", "neuralEmission", "neuralOpacity", ...SHADOW_SAMPLERS],
+        useClipPlane: true,
         defines: [
           ...(flipV ? ["#define NEURAL_FLIP_V"] : []),
           ...(emission ? ["#define NEURAL_EMISSION"] : []),
@@ -116,6 +126,9 @@ export class NeuralMaterial extends ShaderMaterial {
       if (wanted) this.setDefine("NEURAL_SAMPLES", wanted);
       else this.setDefine("NEURAL_SAMPLES", false);
     }
+    const scene = this.getScene();
+    const shadows = shadowDefines(shadowsOn(mesh, lightsOf(mesh, scene), scene), scene.getEngine());
+    for (const [name, value] of Object.entries(shadows)) this.setDefine(name, value);
     return super.isReadyForSubMesh(mesh, subMesh, useInstances);
   }
 
@@ -145,23 +158,21 @@ export class NeuralMaterial extends ShaderMaterial {
     const isLinear = isEnabled && applyByPostProcess;
     effect.setFloat2("neuralDisplay", isLinear ? 1 : exposure, isLinear ? 0 : 1);
     effect.setFloat3("neuralLive", ...liveVector(this._liveNumbers));
-    const lights = (mesh?.lightSources ?? scene.lights).filter((light) => light.isEnabled());
+    const lights = lightsOf(mesh, scene);
     const [places, axes, colors] = [0, 1, 2].map(() => new Float32Array(4 * LIGHTS));
     const ambient = [0, 0, 0];
+    for (const light of (mesh?.lightSources ?? scene.lights).filter(isHemispheric)) {
+      // the mean of sky and ground
+      const { diffuse: { r, g, b }, groundColor: ground } = light;
+      [[r, ground.r], [g, ground.g], [b, ground.b]].forEach(([up, down], channel) => {
+        ambient[channel] += 0.5 * light.getScaledIntensity() * (up + down);
+      });
+    }
     let count = 0;
     for (const light of lights) {
       const power = light.getScaledIntensity();
       const { r, g, b } = light.diffuse;
-      if (isHemispheric(light)) {
-        // the mean of sky and ground
-        const ground = light.groundColor;
-        [[r, ground.r], [g, ground.g], [b, ground.b]].forEach(([up, down], channel) => {
-          ambient[channel] += 0.5 * power * (up + down);
-        });
-        continue;
-      }
       const kind = light.getTypeID();
-      if (count === LIGHTS || kind > Light.LIGHTTYPEID_SPOTLIGHT) continue;
       const isTransformed = light.computeTransformedInformation();
       const position = isTransformed ? light.transformedPosition : light.position;
       const direction = kind && Vector3.Normalize(isTransformed ? light.transformedDirection : light.direction);
@@ -179,7 +190,14 @@ export class NeuralMaterial extends ShaderMaterial {
     effect.setFloatArray4("neuralLightAxes", axes);
     effect.setFloatArray4("neuralLightColors", colors);
     effect.setFloat3("neuralAmbient", ...ambient);
+    bindShadows(effect, shadowsOn(mesh, lights, scene), camera);
   }
+}
+
+/** The lights of the sum over lights. */
+function lightsOf(mesh, scene) {
+  const takes = (light) => light.isEnabled() && light.getTypeID() <= Light.LIGHTTYPEID_SPOTLIGHT;
+  return (mesh?.lightSources ?? scene.lights).filter(takes).slice(0, LIGHTS);
 }
 
 function isHemispheric(light) {
@@ -243,20 +261,27 @@ varying vec3 neuralNormal;
 varying vec2 neuralUv;
 #include<bonesDeclaration>
 #include<instancesDeclaration>
+#include<clipPlaneVertexDeclaration>
+#include<fogVertexDeclaration>
+#ifdef FOG
+uniform mat4 view;
+#endif
 void main() {
   #include<instancesVertex>
   #include<bonesVertex>
-  vec4 place = finalWorld * vec4(position, 1.0);
+  vec4 worldPos = finalWorld * vec4(position, 1.0);
+  #include<clipPlaneVertex>
+  #include<fogVertex>
   mat3 turn = mat3(finalWorld);
   // the inverse transpose, but for a factor
   neuralNormal = mat3(cross(turn[1], turn[2]), cross(turn[2], turn[0]), cross(turn[0], turn[1])) * normal * sign(determinant(turn));
-  neuralPosition = place.xyz;
+  neuralPosition = worldPos.xyz;
   neuralUv = uv;
   #ifdef NEURAL_FLIP_V
   neuralUv.y = 1.0 - uv.y;
   #endif
   neuralUv = neuralUv * neuralTiles.xy + neuralTiles.zw;
-  gl_Position = viewProjection * place;
+  gl_Position = viewProjection * worldPos;
 }`;
 
 function fragmentText(loaded, filter, split) {
@@ -283,9 +308,13 @@ uniform highp sampler2D neuralEmission;
 #ifdef NEURAL_OPACITY
 uniform highp sampler2D neuralOpacity;
 #endif
+#include<clipPlaneFragmentDeclaration>
+#include<fogFragmentDeclaration>
 ${decoderGlsl(loaded, { filter, numbers: "texture" })}
 ${environmentGlsl(loaded)}
+${SHADOW_GLSL}
 void main() {
+  #include<clipPlaneFragment>
   vec3 normal = normalize(neuralNormal);
 ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neuralPosition) : neuralEye.xyz;
   // the side of the triangle, which does not depend on the winding
@@ -303,6 +332,9 @@ ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neur
   float lod = neuralLod(uvX, uvY);
   NeuralSurface place = ${hasLive ? "neuralPrepareLive(neuralUv, lod, wo, neuralLive)" : "neuralPrepare(neuralUv, lod, wo)"};
   vec3 sum = vec3(0.0);
+  float lit[${LIGHTS}];
+  for (int i = 0; i < ${LIGHTS}; i++) lit[i] = 1.0;
+${SHADOW_SUM}
   for (int i = 0; i < neuralLightCount; i++) {
     vec4 light = neuralLightPlaces[i];
     vec3 towards = light.xyz - light.w * neuralPosition;
@@ -313,7 +345,7 @@ ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neur
       float sharpness = neuralLightAxes[i].w;
       if (sharpness > 0.0) power *= exp2(-sharpness * (1.0 + dot(neuralLightAxes[i].xyz, towards)));
     }
-    sum += power * neuralLightColors[i].rgb * ${shade}(place, toTangent * towards);
+    sum += lit[i] * power * neuralLightColors[i].rgb * ${shade}(place, toTangent * towards);
   }
   #ifdef NEURAL_SAMPLES
   mat3 toSky = toWorld;
@@ -328,6 +360,10 @@ ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neur
   #endif
   #ifdef NEURAL_OPACITY
   alpha = textureLod(neuralOpacity, neuralUv, max(lod, 0.0)).r;
+  #endif
+  #ifdef FOG
+  // in linear light, as PBRMaterial
+  sum = mix(alpha * pow(vFogColor, vec3(2.2)), sum, pow(CalcFogFactor(), 2.2));
   #endif
   sum *= neuralDisplay.x;
   vec3 curve = mix(12.92 * sum, 1.055 * pow(max(sum, vec3(1e-6)), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, sum));

@@ -82,12 +82,13 @@ async function decoderOf(target) {
 }
 
 /** Compares linear pixels of a plane that fills the picture, row 0 at v = 0, with the decoder's responses. */
-function comparePlane(decoder, texels, { power, live, extra = EMITTED, light = SUN }) {
+function comparePlane(decoder, texels, { power, live, extra = EMITTED, light = SUN, sees = () => true, over = (_, value) => value }) {
   const lod = Math.log2(Math.max(decoder.material.latents.width, decoder.material.latents.height) / SIDE);
   for (let at = 0; at < SIDE * SIDE; at++) {
     const uv = [((at % SIDE) + 0.5) / SIDE, (Math.floor(at / SIDE) + 0.5) / SIDE];
+    if (!sees(uv)) continue;
     decoder.evaluate(uv, lod, light, [0, 0, 1], live).forEach((response, channel) => {
-      const exact = power * response + extra[channel];
+      const exact = over(uv, power * response + extra[channel], channel);
       const found = texels[4 * at + channel];
       assert.ok(Math.abs(found - exact) < 2e-3 * Math.max(exact, 0.01), `pixel ${at}: ${found} and ${exact}`);
     });
@@ -204,6 +205,10 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
     import { Vector3 } from "@babylonjs/core/Maths/math.vector.js";
     import { DirectionalLight } from "@babylonjs/core/Lights/directionalLight.js";
     import { HemisphericLight } from "@babylonjs/core/Lights/hemisphericLight.js";
+    import { ShadowGenerator } from "@babylonjs/core/Lights/Shadows/shadowGenerator.js";
+    import { StandardMaterial } from "@babylonjs/core/Materials/standardMaterial.js";
+    import { Plane } from "@babylonjs/core/Maths/math.plane.js";
+    import { CreateBox } from "@babylonjs/core/Meshes/Builders/boxBuilder.js";
     import { CreatePlane } from "@babylonjs/core/Meshes/Builders/planeBuilder.js";
     import { showExample } from "./example.js";
     import { NeuralMaterial, makeEnvironment } from "./verdigris/babylon.js";
@@ -242,6 +247,35 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
       plane.material.live = { wetness: 1.5, tint: 0.25 };
       found.live = await read();
       plane.material.live = { wetness: 0.5, tint: 0.75 };
+      scene.clipPlane = new Plane(1, 0, 0, 0);
+      found.clipped = await read();
+      scene.clipPlane = null;
+      scene.fogMode = 1;
+      scene.fogDensity = 0.25;
+      scene.fogColor.set(0.2, 0.5, 0.7);
+      found.fog = await read();
+      scene.fogMode = 0;
+      // it shades x > 0
+      const blocker = CreateBox("blocker", { width: 1, height: 3, depth: 0.01 }, scene);
+      blocker.material = new StandardMaterial("plain", scene);
+      blocker.position.set(0.6, 0.2, -0.3);
+      plane.receiveShadows = true;
+      [sun.shadowMinZ, sun.shadowMaxZ] = [0, 10];
+      found.shadows = [];
+      for (const filter of [ShadowGenerator.FILTER_NONE, ShadowGenerator.FILTER_CLOSEEXPONENTIALSHADOWMAP, ShadowGenerator.FILTER_PCF]) {
+        const generator = new ShadowGenerator(256, sun);
+        generator.bias = 0.001;
+        generator.depthScale = 500;
+        generator.filter = filter;
+        generator.addShadowCaster(blocker);
+        // the map is drawn after the target
+        scene.render();
+        await scene.whenReadyAsync();
+        scene.render();
+        found.shadows.push(await read());
+        generator.dispose();
+      }
+      blocker.dispose();
       sun.setEnabled(false);
       const lamp = new PointLight("lamp", new Vector3(1000, 2000, -3000), scene);
       lamp.intensity = 14e6;
@@ -274,6 +308,21 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
   const found = await page.evaluate("made.draw()");
   comparePlane(decoder, found.sun, { power: 2 });
   comparePlane(decoder, found.live, { power: 2, live: [0.75, 0.25] });
+  comparePlane(decoder, found.clipped, { power: 2, sees: ([u]) => u < 0.5 });
+  const isClear = (texels, at) => texels.slice(4 * at, 4 * at + 4).every((each) => each === 0);
+  for (let at = 0; at < SIDE * SIDE; at++) assert.equal(isClear(found.clipped, at), at % SIDE >= SIDE / 2);
+  comparePlane(decoder, found.fog, {
+    power: 2,
+    over: ([u, v], value, channel) => {
+      const share = Math.exp(-0.25 * Math.hypot(u - 0.5, v - 0.5, 2)) ** 2.2;
+      return share * value + (1 - share) * (200 / 255) * [0.2, 0.5, 0.7][channel] ** 2.2;
+    },
+  });
+  // a filter is soft near the edge
+  for (const texels of found.shadows) {
+    comparePlane(decoder, texels, { power: 2, sees: ([u]) => u < 0.45 });
+    comparePlane(decoder, texels, { power: 0, sees: ([u]) => u > 0.55 });
+  }
   comparePlane(decoder, found.lamp, { power: 1 });
   comparePlane(decoder, found.spot, { power: 1, light: [0, 0, 1] });
   // the whole sky, and the sky of the face +x, which the plane sees on its right

@@ -109,7 +109,7 @@ def _stored(bundle: Bundle) -> Files:
 
 # Modules of the browser package that belong to an application of their own.
 _OF_OTHERS = {
-    "react": ("babylon", "webgpu", "three_webgpu", "wgsl", "wgsl_environment"),
+    "react": ("babylon", "babylon_shadows", "webgpu", "three_webgpu", "wgsl", "wgsl_environment"),
     "babylon": (
         "react",
         "three",
