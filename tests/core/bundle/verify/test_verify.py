@@ -29,6 +29,12 @@ from ..bundles import Graph, lively_parameters, make_bundle
 EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
+def test_the_rows_that_are_verified_reach_grazing_views():
+    cosines = choose_points(LatentLayout(16, 8, 5)).wo[:, 2]
+    assert ((cosines > 0) & (cosines < 0.005)).sum() >= 32
+    assert ((cosines > 0.005) & (cosines < 0.05)).sum() >= 16
+
+
 def test_the_reference_is_what_the_oracle_of_training_finds_on_whole_levels():
     parameters = export_numbers(lively_parameters(layout=LatentLayout(16, 8, 5))).parameters
     reference = make_reference(parameters)
