@@ -1,9 +1,10 @@
 """Seconds, bytes and quality of a bake: predicted before it, and corrected while it runs.
 
-Predictions learn from the bakes that ended here. The time that is left is a range that does not
-wander: the rate of steps changes with the phase, and a time that followed it would jump. So the
-prediction counts until the bake itself has shown more, and what is on the screen changes only if it
-is wrong, or much too wide.
+Predictions learn from the bakes that ended here, in seconds of an otherwise idle machine. The
+worker reports how much slower the machine is now, and what is shown is in proportion to that. The
+time that is left is a range that does not wander: the rate of steps changes with the phase, and a
+time that followed it would jump. So the prediction counts until the bake itself has shown more, and
+what is on the screen changes only if it is wrong, or much too wide.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _HARD_IMAGES = 3
 _UNKNOWN = 2.0
 _LEAST_SPREAD, _MOST_SPREAD = 1.15, 2.0
 _MOST_OUTCOMES, _MOST_LIKE = 30, 5
+# From this share on, the progress of a bake says how long it takes.
+_EARLIEST = 0.02
 # A narrower range replaces the shown one from this share of its width on.
 _NARROWER = 0.5
 
@@ -54,6 +57,8 @@ class Prediction:
     """Whether the time comes from bakes on this machine."""
     is_size_open: bool = False
     """Whether the bake may choose a smaller texture."""
+    slower: float = 1.0
+    """How many times slower the machine is than without other work, which is in `seconds`."""
 
     @property
     def low(self) -> float:
@@ -66,7 +71,8 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A bake that has ended: its time without a correction, the real one, and its dots."""
+    """A bake that has ended: its time without a correction, the real one on an idle machine, and
+    its dots."""
 
     trainer: str
     network: str
@@ -95,8 +101,9 @@ class Predictions:
         preset: str = "",
         time_limit: float | None = None,
         difficulty: str = "",
+        slower: float = 1.0,
     ) -> Prediction:
-        """The prediction for a bake with these settings."""
+        """The prediction for a bake with these settings, on a machine that is so busy."""
         raw = Estimate().seconds(settings, trainer, time_limit)
         ratios = self._ratios(trainer, settings.network, raw)
         factor, spread = 1.0, _UNKNOWN
@@ -109,7 +116,9 @@ class Predictions:
         dots = self._dots(trainer, preset, difficulty)
         is_open = settings.size.is_open
         loaded = bundle_bytes(settings)[0]
-        return Prediction(factor * raw, spread, loaded, dots, bool(ratios), is_open)
+        slower = slower if time_limit is None else 1.0
+        seconds = slower * factor * raw
+        return Prediction(seconds, spread, loaded, dots, bool(ratios), is_open, slower)
 
     def _dots(self, trainer: str, preset: str, difficulty: str) -> tuple[int, int]:
         """The dots of the last bakes like this one: as hard, and with its preset."""
@@ -230,12 +239,16 @@ class TimeLeft:
         self._predicted, self._ends = predicted, None
         self._begun = None if is_resumed else 0.0
 
-    def update(self, elapsed: float, share: float) -> tuple[float, float] | None:
-        """The least and the most seconds left; None while nothing is known."""
+    def update(
+        self, elapsed: float, share: float, slower: float | None = None
+    ) -> tuple[float, float] | None:
+        """The least and the most seconds left; None while nothing is known. `slower`: how many
+        times slower the bake has been than on an idle machine, if that is known."""
         if self._begun is None and share > 0:
             self._begun = share
         begun = self._begun or 0.0
-        found = self._estimate(elapsed, (share - begun) / max(1 - begun, 1e-6))
+        done = (share - begun) / max(1 - begun, 1e-6)
+        found = self._estimate(elapsed, done, slower)
         if found is None:
             return None
         total, spread = found
@@ -246,16 +259,22 @@ class TimeLeft:
             shown = self._ends = low, high
         return max(0.0, shown[0] - elapsed), max(0.0, shown[1] - elapsed)
 
-    def _estimate(self, elapsed: float, share: float) -> tuple[float, float] | None:
+    def _estimate(
+        self, elapsed: float, share: float, slower: float | None
+    ) -> tuple[float, float] | None:
         predicted = self._predicted
-        if predicted is None and share < 0.02:
+        if predicted is None and share < _EARLIEST:
             return None
         own = elapsed / share if share > 0 else 0.0
         if predicted is None:
             return own, 1.5 - 0.4 * share
+        expected = predicted.seconds * (slower or predicted.slower) / predicted.slower
         # more than a third of a bake predicts better than any estimate
         weight = min(1.0, max(0.0, 3 * share - 0.1)) if share > 0.05 else 0.0
-        total = own**weight * predicted.seconds ** (1 - weight) if own > 0 else predicted.seconds
+        if elapsed > expected * predicted.spread and share > _EARLIEST:
+            # the prediction was wrong
+            weight = 1.0
+        total = own**weight * expected ** (1 - weight) if own > 0 else expected
         spread = predicted.spread ** (1 - share)
         return max(total, elapsed), max(_LEAST_SPREAD, spread)
 
@@ -271,16 +290,37 @@ class BakeTimes:
         """Seconds of the bake, if it was not stopped, resumed or limited."""
         self.left = TimeLeft()
         self.clock = BakeClock()
+        self.slower = 1.0
+        """How many times slower the machine is now than without other work."""
+        self._paces: list[tuple[float, float]] = []
 
     def start(self, predicted: Prediction | None, is_resumed: bool) -> None:
         """Begins a bake."""
         self.predicted, self.took = predicted, 0.0
         self.left.start(None if is_resumed else predicted, is_resumed)
         self.clock.start()
+        self._paces.clear()
+
+    def note_pace(self, seconds: float, idle: float) -> None:
+        """Takes the time of work in the worker, and that of an idle machine."""
+        if seconds > 0 and idle > 0:
+            self.slower = max(1.0, seconds / idle)
+            self._paces.append((seconds, idle))
+
+    @property
+    def bake_slower(self) -> float | None:
+        """How many times slower the bake has been than on an idle machine, if that is known."""
+        seconds, idle = (sum(times) for times in zip((0.0, 0.0), *self._paces, strict=True))
+        return max(1.0, seconds / idle) if idle else None
+
+    def range_left(self, share: float) -> tuple[float, float] | None:
+        """The least and the most seconds that are left; None while nothing is known."""
+        return self.left.update(self.clock.seconds, share, self.bake_slower)
 
     def learn(
         self, settings: BakeSettings, trainer: str, preset: str, difficulty: str, dots: int
     ) -> None:
         """Takes the time and the dots of a bake that has ended for later predictions."""
         self.took = self.clock.seconds
-        self.predictions.learn(settings, trainer, self.took, preset, difficulty, dots)
+        own = self.took / (self.bake_slower or 1.0)
+        self.predictions.learn(settings, trainer, own, preset, difficulty, dots)

@@ -5,7 +5,8 @@
 
 From Start: seconds to the first picture of the student, then how many of them and of the figures
 arrive a second. How much slower a bake is when it is watched is found in a bake of its own, which
-is watched and left alone in turns of a second and a half.
+is watched and left alone in turns: by the clock, and by that of the worker's budget, which counts
+CPU time as seconds of an idle machine.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from runs import begin, chosen_changes
 
 from verdigris.core.baking.bake_request import BakeRequest
@@ -27,7 +29,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands as say
 from verdigris.core.worker.protocol.messages import VERSION, encode
-from verdigris.core.worker.protocol.worker_events import FAILED, Pixels
+from verdigris.core.worker.protocol.worker_events import FAILED, Picture, Pixels
 from verdigris.core.worker.session.job import RUN_SECONDS
 from verdigris.core.worker.session.session import Session
 
@@ -36,8 +38,8 @@ TURN = 1.5
 # Pixels of a viewport in a window of 1280 x 800, wiped in the middle.
 VIEW = {"aspect": 1.4, "lit_by": "studio", "shows": "wipe"}
 SIZE = 620
-# A picture of this size is as sharp as what an artist judges by.
-SHARP = 192
+# The largest live picture of a network that trains on a CPU.
+SHARP = 384
 Rate = dict[str, float]
 Changes = dict[str, Any]
 
@@ -107,6 +109,7 @@ class Turns:
     does slows both."""
 
     def __init__(self, path: str, changes: Changes, preset: str, size: int, folder: str):
+        self._pictures, self._seconds = 0, 0.0
         self._session = session = Session(self._post)
         changes = changes | {"seed": 0, "starts": 1, "iterations": 1_000_000}
         for command in (
@@ -116,7 +119,8 @@ class Turns:
             say.Start(folder, request=BakeRequest(preset=preset, changes=changes)),
         ):
             session.handle(command)
-        while not session._pictures.has_student:
+        pictures = session._pictures
+        while not pictures.shows_student or pictures._free > 0:
             if session.state == FAILED:
                 raise SystemExit("the bake has failed")
             session.work()
@@ -125,27 +129,43 @@ class Turns:
     def _post(self, event: Any) -> None:
         """Encodes it, as a worker does."""
         encode(event.as_json(), event.payload() if isinstance(event, Pixels) else b"")
+        self._pictures += isinstance(event, Picture) and event.part == "neural"
 
-    def _rate(self, is_watched: bool) -> float:
-        """Steps a second of one turn."""
+    def _turn(self, is_watched: bool) -> tuple[int, float, float]:
+        """The steps of a turn, its seconds, and those of an idle machine."""
         session, run = self._session, self._session._bake.job.run
-        session._pictures.follow = self._follow if is_watched else lambda: None
+        pictures = session._pictures
+        pictures.follow = self._follow if is_watched else lambda: None
         seconds = RUN_SECONDS if is_watched else BakeOptions.run_seconds
         run.options = replace(run.options, run_seconds=seconds)
         session.work()
+        for budget in (pictures._budget, pictures._error_budget):
+            # nothing is saved while it is left alone
+            budget._seen = pictures._clock()
         begun, first = time.perf_counter(), run.learner.trainer.step
+        idle = pictures._clock()
         while time.perf_counter() - begun < TURN:
             session.work()
-        return (run.learner.trainer.step - first) / (time.perf_counter() - begun)
+        idle = pictures._clock() - idle
+        self._seconds += idle if is_watched else 0.0
+        steps = run.learner.trainer.step - first
+        return steps, time.perf_counter() - begun, idle
 
-    def slower_by(self, turns: int) -> float:
-        """The median over pairs of turns, each compared with those beside it."""
-        rates = [self._rate(number % 2 == 1) for number in range(2 * turns + 1)]
+    def rates(self, turns: int) -> Rate:
+        """By the clock, the median over turns, each compared with those beside it; by the
+        budget's, all of them, because a turn on a busy machine has few pictures."""
+        self._pictures = 0
+        found = np.array([self._turn(number % 2 == 1) for number in range(2 * turns + 1)])
         self._session.close()
-        pairs = [
-            2 * w / (a + b) for a, w, b in zip(rates[::2], rates[1::2], rates[2::2], strict=False)
-        ]
-        return 1 - statistics.median(pairs)
+        steps, seconds = found.T[:2]
+        rate = steps / seconds
+        beside = (rate[:-2:2] + rate[2::2]) / 2
+        alone, watched = found[::2].sum(0), found[1::2].sum(0)
+        return {
+            "slower by": 1 - statistics.median(rate[1::2] / beside),
+            "slower by, on an idle machine": 1 - watched[0] / watched[2] * alone[2] / alone[0],
+            "s of an idle machine between pictures": self._seconds / max(1, self._pictures),
+        }
 
 
 def main() -> None:
@@ -166,7 +186,7 @@ def main() -> None:
             rate = watched(options.file, changes, options.preset, size, folder)
         with tempfile.TemporaryDirectory() as folder:
             turns = Turns(options.file, changes, options.preset, size, folder)
-            rate["slower by"] = turns.slower_by(options.turns)
+            rate |= turns.rates(options.turns)
         print(f"run {run}: " + ", ".join(f"{k} {v:.3g}" for k, v in rate.items()), flush=True)
         found.append(rate)
     medians = {name: statistics.median(each[name] for each in found) for name in found[0]}

@@ -9,6 +9,7 @@ from verdigris.core.base.text import format_range
 from verdigris.core.settings.presets import require_recipe
 from verdigris.ui.estimates import (
     BakeClock,
+    BakeTimes,
     Prediction,
     Predictions,
     TimeLeft,
@@ -173,3 +174,38 @@ def test_pauses_do_not_count():
         now[0] = until
         clock.pause(is_paused)
     assert clock.seconds == 7
+
+
+def test_a_busy_machine_makes_bakes_longer_and_teaches_nothing_wrong():
+    times = BakeTimes()
+    alone = times.predictions.predict(settings("draft"), "numpy", "draft").seconds
+    # the worker opens a document on a machine that does four times as much
+    times.note_pace(8.0, 2.0)
+    assert times.slower == 4
+    busy = times.predictions.predict(settings("draft"), "numpy", "draft", slower=times.slower)
+    assert busy.seconds == pytest.approx(4 * alone) and busy.slower == 4
+    # a promised time is not multiplied
+    limited = times.predictions.predict(settings("draft"), "numpy", "draft", 30.0, slower=4.0)
+    assert limited.seconds < 60
+    now = [0.0]
+    times.clock = BakeClock(lambda: now[0])
+    times.start(busy, is_resumed=False)
+    # the other work has doubled
+    now[0] = 8 * alone
+    times.note_pace(8 * alone - 4, alone - 0.5)
+    times.learn(settings("draft"), "numpy", "draft", "", 3)
+    assert times.took == 8 * alone
+    assert times.predictions.outcomes[-1].seconds == pytest.approx(alone)
+
+
+def test_a_bake_that_is_slower_than_promised_is_never_about_to_end():
+    left = TimeLeft()
+    left.start(Prediction(20.0, 2.0, 0, (3, 4), False))
+    # twelve times as long, as told by its own progress
+    for elapsed in range(4, 120, 4):
+        low, high = left.update(float(elapsed), elapsed / 240)
+    assert 10 < low < 124 < high
+    # as told by the worker, from the start
+    left.start(Prediction(20.0, 2.0, 0, (3, 4), False))
+    low, high = left.update(5.0, 5 / 240, slower=12.0)
+    assert low < 235 < high

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.json_fields import find_number
 from verdigris.core.worker.client.client import pixels_of
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import FAILED, PAUSED, PREPARING, TRAINING
@@ -32,6 +33,7 @@ class EventHandler:
         """The result of the present bake is noted in the scene before its figures are there."""
         self._handlers: dict[str, Callable[[Mapping[str, Any]], None]] = {
             "state": self._handle_state,
+            "pace": self._handle_pace,
             "opened": self._handle_opened,
             "forecast": self.handle_forecast,
             "kept": self._handle_kept,
@@ -69,6 +71,10 @@ class EventHandler:
     def _handle_state(self, event: Mapping[str, Any]) -> None:
         if self._link.follow_state(event):
             self._state.times.clock.pause(self._link.state == PAUSED)
+
+    def _handle_pace(self, event: Mapping[str, Any]) -> None:
+        seconds, idle = (find_number(event, name) or 0.0 for name in ("seconds", "idle"))
+        self._state.times.note_pace(seconds, idle)
 
     def _handle_opened(self, event: Mapping[str, Any]) -> None:
         state = self._state

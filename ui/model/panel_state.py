@@ -136,7 +136,8 @@ class PanelState:
         settings = choices.settings(trainer, self.is_constant)
         predictions = self.times.predictions
         difficulty = difficulty_of(self.report, self.is_constant)
-        return predictions.predict(settings, trainer, preset, choices.time_limit, difficulty)
+        limit, slower = choices.time_limit, self.times.slower
+        return predictions.predict(settings, trainer, preset, limit, difficulty, slower)
 
     def learn_time(self) -> None:
         """Compares the time of a whole bake with its prediction, for the next one."""

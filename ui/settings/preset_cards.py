@@ -39,6 +39,8 @@ from verdigris.ui.style.sheet import mixed
 _USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
 FILES = f"Presets (*{SUFFIX})"
 _ACROSS = 3
+# From this factor on, the card says why its times are long.
+_BUSY_FROM = 1.5
 _OWN_TIP = "Right-click: export or delete (Delete)"
 _PAD, _DOT, _STEP = 8, 7, 11
 # Space between lines, in heights of letters.
@@ -79,6 +81,8 @@ class PresetCard(QAbstractButton):
             low, high = prediction.dots
             dots = f"{low}" if low == high else f"{low} to {high}"
             source = "from earlier bakes here" if prediction.is_learnt else "a first guess"
+            if prediction.slower >= _BUSY_FROM:
+                source += f"; the machine is busy, and {prediction.slower:.0f} times slower"
             text += f". {time} ({source}), {size}, quality {dots} of {MOST_DOTS} dots"
         self.setAccessibleName(text)
         self.setToolTip(f"{text}\n{_OWN_TIP}" if self.is_own else text)

@@ -129,7 +129,7 @@ class ProgressView(QWidget):
         self.now.setToolTip(text + detail)
         left = None
         if model.link.is_busy and model.link.state != PAUSED:
-            left = model.state.times.left.update(model.state.times.clock.seconds, progress.share)
+            left = model.state.times.range_left(progress.share)
         if left is not None:
             self.left.setText(f"{format_range(*left)} left")
         elif not model.link.is_busy:

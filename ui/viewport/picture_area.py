@@ -137,7 +137,9 @@ class PictureArea(QWidget):
     def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
         painter = QPainter(self)
         ground = self.palette().color(QPalette.ColorRole.Base)
-        painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
+        # what is kept for messages belongs to the window
+        painter.fillRect(self.rect(), self.palette().color(QPalette.ColorRole.Window))
+        painter.fillRect(self.area(), ground if is_dark(self) else ground.darker(112))
         if self._model.state.film.shown is not None:
             self._draw_film(painter)
             return
@@ -163,7 +165,7 @@ class PictureArea(QWidget):
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            painter.drawRect(self.area().adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _draw_film(self, painter: QPainter) -> None:
         """A picture of the film of the bake, in place of all others."""

@@ -87,9 +87,11 @@ class ViewBar(QWidget):
         self.shape.setToolTip(
             "The shape that shows the material. A mesh of the scene is read when you choose it."
         )
-        self.shape.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.shape.setMinimumContentsLength(10)
         self.light = Combo()
+        # names of files may be long
+        for box, letters in ((self.shape, 9), (self.light, 8)):
+            box.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(letters)
         self.light.setAccessibleName("Light")
         self.light.setToolTip(
             "The light around the shape. Shift + drag in the picture turns it. Drop an .hdr or "
@@ -123,7 +125,7 @@ class ViewBar(QWidget):
     def _make_buttons(self) -> None:
         self.all = QToolButton(text="See all")
         self.all.setToolTip("Shows the whole shape from the front (Home)")
-        self.worst = QToolButton(text="Worst spot")
+        self.worst = QToolButton(text="Worst")
         self.worst.setToolTip(
             "Looks closely at the place with the largest difference, and from there at the next (W)"
         )

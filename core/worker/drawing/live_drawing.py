@@ -97,7 +97,7 @@ class LiveDrawing:
         self._sized: dict[int, _Sized] = {}
         self._parts: Iterator[None] | None = None
         self._size = 0
-        self._spent = 0.0
+        self._spent = self._preparing = 0.0
         self.drawn = 0
         """The number of pictures of this view."""
 
@@ -119,7 +119,7 @@ class LiveDrawing:
     def _begin(self, student: Student | LiveNetwork, size: int) -> None:
         is_copied = not isinstance(student, DeviceMaterial)
         drawn = student.snapshot() if is_copied else student  # type: ignore[union-attr]
-        self._size, self._spent = size, 0.0
+        self._size, self._spent, self._preparing = size, 0.0, 0.0
         self._parts = self._draw(drawn, size)
 
     def advance(self) -> bool:
@@ -171,10 +171,12 @@ class LiveDrawing:
     def _note_cost(self) -> None:
         sized = self._sized[self._size]
         share = sized.columns[1] - sized.columns[0] if sized.lit is not None else 1.0
-        cost, before = self._spent / self._size**2 / max(share, 0.1), self._seconds_a_pixel
+        # what is prepared once for a size says nothing about the next picture
+        spent = self._spent - self._preparing
+        cost, before = spent / self._size**2 / max(share, 0.1), self._seconds_a_pixel
         if before is None:
             self._seconds_a_pixel = cost
-        elif not self._is_new:
+        elif not self._is_new or self._preparing:
             # the first picture compiles, and short delays must not count
             self._seconds_a_pixel = min(0.7 * before + 0.3 * cost, cost)
 
@@ -196,6 +198,7 @@ class LiveDrawing:
         # all of the first picture, so that nothing is empty, and then what is in sight
         columns = renderer.neural.columns if others else (0.0, 1.0)
         if sized.lit is None or sized.columns != columns:
+            begun = self._clock()
             gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())
             left, right = (share * sized.raster.width for share in columns)
             column = gbuffer.pixel % sized.raster.width
@@ -203,10 +206,16 @@ class LiveDrawing:
             sized.lit = _parts_of(seen, renderer.view, self._materials)
             sized.columns = columns
             self._is_new = True
+            self._preparing += self._clock() - begun
             yield
         at_once = usable_processors()
         for start in range(0, len(sized.lit), at_once):
             parts = sized.lit[start : start + at_once]
+            if self._is_new:
+                begun = self._clock()
+                on_all_cores(lambda part: part.prepare(student), parts)
+                self._preparing += self._clock() - begun
+                yield
             for drawn in on_all_cores(lambda part: part.draw(student), parts):
                 sized.neural.put(*drawn)
             yield
@@ -251,8 +260,8 @@ class _Part:
         self._gbuffer, self._view, self._materials = gbuffer, view, materials
         self._lit: LitPixels | None = None
 
-    def draw(self, network: LiveNetwork) -> tuple[Ints, Lit]:
-        """The pixels, and what they show."""
+    def prepare(self, network: LiveNetwork) -> LitPixels:
+        """Finds places and directions, unless they are known."""
         if self._lit is None:
             view, gbuffer = self._view, self._gbuffer
             live, level = self._materials.live_of(network, view), int(view.level)
@@ -261,7 +270,11 @@ class _Part:
             found = highlights_of(network, gbuffer.uv, of_pixels, level) if view.lit_by else None
             directions = few_directions(view, gbuffer, found, index=network.index_below)
             self._lit = LitPixels(network, gbuffer, directions, level, live)
-        return self._lit.draw(network)
+        return self._lit
+
+    def draw(self, network: LiveNetwork) -> tuple[Ints, Lit]:
+        """The pixels, and what they show."""
+        return self.prepare(network).draw(network)
 
 
 def _parts_of(gbuffer: GBuffer, view: View, materials: ShownMaterials) -> list[_Part]:

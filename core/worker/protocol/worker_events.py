@@ -44,6 +44,15 @@ class Alive(Event):
 
 
 @dataclass(frozen=True)
+class Pace(Event):
+    """How long work on a CPU has taken since the last such event: in an opening or in a bake."""
+
+    seconds: float
+    idle: float
+    """Seconds that an otherwise idle machine would have needed, by CPU time."""
+
+
+@dataclass(frozen=True)
 class State(Event):
     """The state of the worker."""
 

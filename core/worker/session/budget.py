@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from verdigris.core.base.process.processor import usable_processors
 
-# Below a twelfth, which the panel promises: sending pictures and short runs of steps cost, too.
-SHARE = 0.075
+# Below a twelfth, which the panel promises: errors, sending pictures and short runs of steps cost,
+# too.
+SHARE = 0.05
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 
@@ -28,6 +30,29 @@ class ProcessClock:
         self._total += max(thread - self._thread, (process - self._process) / self._cores)
         self._thread, self._process = thread, process
         return self._total
+
+
+class Pace:
+    """Compares the time that work takes with the time that it would take on an idle machine."""
+
+    def __init__(self) -> None:
+        self._clock = ProcessClock()
+        self.seconds = self.idle = 0.0
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        begun, idle = time.perf_counter(), self._clock()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - begun
+            self.idle += self._clock() - idle
+
+    def take(self) -> tuple[float, float]:
+        """Both times since the last call."""
+        found = self.seconds, self.idle
+        self.seconds = self.idle = 0.0
+        return found
 
 
 class Turns:

@@ -48,6 +48,8 @@ _REFERENCE_INTERVAL = 0.5
 _MOST_FOR_A_VIEW = 0.03
 # Seconds of drawing a new view that training waits for: the artist looks at it.
 _OF_A_VIEW = 0.5
+# And of the first sharp picture of a student.
+_OF_A_STUDENT = 0.25
 # Errors have a small share of their own: pictures, which may be large, never wait for them.
 _ERROR_SHARE, _ERROR_DEBT = 0.01, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
@@ -262,6 +264,7 @@ class LivePictures:
         # twice, because the first one compiles
         for _ in range(2):
             self._post_all(self._live.draw_at_once(student))
+        self._free = max(self._free, _OF_A_STUDENT)
         self._budget.start()
 
     def _has_learnt(self, run: Run) -> bool:

@@ -19,7 +19,7 @@ from verdigris.core.worker.drawing.errors_by_place import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.protocol.streams import LONG_PATIENCE, PATIENCE, REST_PATIENCE
-from verdigris.core.worker.session.budget import Turns
+from verdigris.core.worker.session.budget import Pace, Turns
 from verdigris.core.worker.session.forecast import estimate, measure, recipe_for
 from verdigris.core.worker.session.job import Job, write_pictures
 from verdigris.core.worker.session.opening import (
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from verdigris.core.worker.session.live_pictures import LivePictures
 
 _PREPARING = "preparing the training"
+_LIGHTING = "preparing the light"
+# Seconds of a bake between reports of its pace.
+_PACE_SECONDS = 2.0
 _PATIENCE_IN = {
     worker_events.PAUSED: REST_PATIENCE,
     worker_events.DONE: REST_PATIENCE,
@@ -77,6 +80,7 @@ class Session:
         self._importance: NDArray[np.float32] | None = None
         self._bake: _Bake | None = None
         self._turns = Turns()
+        self._pace = Pace()
         self._link = PanelLink(post)
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
@@ -139,7 +143,10 @@ class Session:
         """Does a part of the work."""
         try:
             if self._bake is not None and self.state in _WORKING:
-                self._work_on(self._bake)
+                with self._pace.measure():
+                    self._work_on(self._bake)
+                if self._pace.seconds > _PACE_SECONDS:
+                    self._post_pace()
             elif (shown := self._compared or self._pictures) is not None:
                 self._complete_pictures(shown)
         except VerdigrisError as failure:
@@ -176,8 +183,11 @@ class Session:
         self._opened = self._material = self._compared = None
         self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
         try:
-            self._opened = opened = open_document(command)
+            with self._pace.measure():
+                self._opened = opened = open_document(command)
             teacher = opened.teacher
+            if teacher is not None and teacher.device.is_software:
+                self._post_pace()
             device = str(teacher.device) if teacher else ""
             self._post(
                 worker_events.Opened(
@@ -358,8 +368,7 @@ class Session:
     # work
 
     def _complete_pictures(self, show: LivePictures | ComparedPictures) -> None:
-        # compilers are silent
-        with self._doing("") if show.must_compile else nullcontext():
+        with self._doing(_LIGHTING) if show.must_compile else nullcontext():
             show.complete()
 
     def _work_on(self, bake: _Bake) -> None:
@@ -471,6 +480,12 @@ class Session:
         self.state = state
         patience = patience or _PATIENCE_IN.get(state, PATIENCE)
         self._post(worker_events.State(state, doing, patience))
+
+    def _post_pace(self) -> None:
+        """Posts how busy the machine is. On a GPU, CPU time would say little."""
+        pace = worker_events.Pace(*self._pace.take())
+        if self._material is None or self._material.teacher.device.is_software:
+            self._post(pace)
 
     def _fail(self, text: str, kind: str) -> None:
         self.close()

@@ -14,12 +14,13 @@ from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session import budget, job
+from verdigris.core.worker.session import session as session_module
 from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
 from .running_worker import CLAY, LONG
 
-RUNS = 9
+RUNS, MOST_RUNS = 9, 90
 # Of the first runs: how many steps fit into one is not known yet, and sizes of pictures are new.
 UNSETTLED = 3
 # The live picture of a new view comes first.
@@ -52,6 +53,13 @@ class Watched:
             commands.Start(str(folder), request=BakeRequest(changes={**LONG, "starts": 1})),
         ):
             self.session.handle(command)
+        self.opening = self.all("pace")
+
+    def has_seen_enough(self):
+        """Whether runs have ended, and a picture is whole: a sharp one takes many runs."""
+        runs = len(self.all("step"))
+        has_picture = bool(self.all("picture", part="neural"))
+        return (runs >= RUNS and has_picture) or runs >= MOST_RUNS
 
     def all(self, event, **fields):
         return [
@@ -73,10 +81,11 @@ def watched(request, tmp_path_factory):
             found.session.work()
         found.told.clear()
         budget = found.session._pictures._budget
-        # what was compiled is forgiven
+        # what was compiled is forgiven, and the first sharp picture is free
         budget.start()
+        found.session._pictures._free = 0.0
         begun, before = clock(), budget.spent
-        while len(found.all("step")) < RUNS and found.session.state != "failed":
+        while not found.has_seen_enough() and found.session.state != "failed":
             found.session.work()
         found.seconds, found.spent = clock() - begun, budget.spent - before
         yield found
@@ -88,10 +97,7 @@ def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watche
     assert job.RUN_SECONDS < 1 / 5
     # less often where the budget is spent, as after a picture that was disturbed
     assert len(watched.all("errors")) >= RUNS // 3
-    live = watched.session._pictures._live
-    pictures = [len(watched.all("picture", part=part)) for part in ("neural", "heat")]
-    # a large one takes longer than these runs
-    assert min(pictures) >= 1 or live.is_busy
+    assert watched.all("picture", part="neural") and watched.all("picture", part="heat")
 
 
 def test_the_reference_of_a_new_view_gets_on_during_training(watched):
@@ -129,3 +135,14 @@ def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):
     print(f"{watched.spent / trained:.1%} beside the training")
     # a picture that was disturbed is spent in advance and saved afterwards
     assert 0 < watched.spent < 0.1 * trained + 0.15
+
+
+def test_the_worker_reports_how_much_slower_the_machine_is(watched):
+    (opening,) = watched.opening
+    session = watched.session
+    while not watched.all("pace") and session.state != "failed":
+        session.work()
+    for pace in (opening, *watched.all("pace")):
+        # no more than all processors of the machine can do in this time
+        assert 0 < pace["idle"] <= 1.05 * pace["seconds"]
+    assert watched.all("pace")[0]["seconds"] >= session_module._PACE_SECONDS
