@@ -68,6 +68,7 @@ QUICK_TESTS = (
     "tests/ui/paint",
 )
 FUZZER = Path("tests", "fuzz", "run.py")
+WARM_UP = "verdigris.core.baking.warm_up"
 RUN_EXTRAS = ("usd",)
 TEST_EXTRAS = ("test", "usd")
 
@@ -145,6 +146,9 @@ def serve(
         return 0
     stamp = set_up(request, environment, commands)
     if request.action in ("dev", "setup"):
+        if stamp.device and stamp.device.found and not stamp.device.software:
+            # a first bake finds its kernels compiled
+            commands.begin([str(environment.python), "-P", "-m", WARM_UP])
         report(f"ready, {describe(stamp.device)}")
         return 0
     if request.with_blender:

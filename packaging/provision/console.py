@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +90,18 @@ class Commands:
         except OSError as error:
             return Finished(NOT_FOUND, f"{command[0]}: {error.strerror}")
         return Finished(done.returncode, done.stdout or "")
+
+    def begin(self, command: Sequence[str]) -> None:
+        """Starts a program in the background, which nobody waits for."""
+        with suppress(OSError):
+            subprocess.Popen(
+                list(command),
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=os.name != "nt",
+            )
 
     def require(
         self, label: str, command: Sequence[str], *, cwd: Path | None = None, remedy: str = ""

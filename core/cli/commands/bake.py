@@ -11,6 +11,7 @@ import typer
 from verdigris.core.baking.bake_job import BakeJob, with_speeds
 from verdigris.core.baking.measure.memory import check_limits
 from verdigris.core.baking.state.options import BakeControl
+from verdigris.core.baking.warm_up import begin_warm_up
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.cli.shared import bake_options as option
@@ -118,6 +119,9 @@ def bake(
         run = prepared.continued if if_changed else prepared.bake
         events = with_speeds(follow(run(control)), prepared.teachers, slower)
         _run(events, show, control)
+    if slower is not None:
+        # somebody is at a terminal, and will bake again
+        begin_warm_up(on_device)
 
 
 def _run(

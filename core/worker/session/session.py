@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verdigris.core.baking.warm_up import begin_warm_up
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.processor import return_freed_memory
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
@@ -426,6 +427,7 @@ class Session:
             write_pictures(finished, bake.material.teacher, show.student, self._post)
         self.close()
         self._enter(worker_events.DONE)
+        begin_warm_up(bake.material.teacher.device)
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
