@@ -51,7 +51,7 @@ _SURFACE = """<?xml version="1.0"?>
 """
 _NODES = """<texcoord name="uv" type="vector2"/>
   <multiply name="places" type="vector2">
-    <input name="in1" type="vector2" nodename="uv"/><input name="in2" type="float" value="400"/>
+    <input name="in1" type="vector2" nodename="uv"/><input name="in2" type="float" value="100"/>
   </multiply>
   <noise2d name="noise" type="color3">
     <input name="texcoord" type="vector2" nodename="places"/>

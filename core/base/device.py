@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -257,7 +258,7 @@ if hasattr(os, "register_at_fork"):
 def close_device(choice: str | None = None) -> None:
     """Closes the device of this choice, if it is open. Call it in a process that ends without the
     interpreter's own clean-up: the shader cache has places for 126 readers, and a reader that
-    vanishes keeps its place for as long as another process has the cache open."""
+    vanishes keeps its place until the next process opens the cache."""
     if not _open_once.cache_info().currsize:
         return
     _close(_open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto"))
@@ -337,6 +338,11 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
 def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
     """Opens the device without a cache if the cache cannot be opened, as on a full disk."""
     cache = _subfolder("shaders")
+    # once it is open, closing its file of locks a second time would give the first away
+    if cache is not None and not _opened and sys.platform == "linux":
+        from verdigris.core.base.cache_readers import free_dead_readers
+
+        free_dead_readers(cache / "rhi")
     try:
         return _create(backend, adapter, cache)
     except RuntimeError as failure:

@@ -1,6 +1,7 @@
 """The set-up: its steps, repeated runs, and repairs."""
 
 import errno
+import json
 import os
 import re
 import sys
@@ -64,6 +65,19 @@ def test_developers_get_the_tools_without_a_run(environment, commands, capsys):
     assert serve(Request("dev"), environment, commands, refuse) == 0
     assert commands.ran == ["venv", "pip .[test,usd]", "probe"]
     assert "ready" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_software", [True, False])
+def test_a_set_up_for_a_gpu_compiles_its_kernels_in_the_background(
+    is_software, environment, commands, monkeypatch
+):
+    begun = []
+    monkeypatch.setattr(commands, "begin", begun.append)
+    device = {"kind": "vulkan", "adapter": "a card", "software": is_software}
+    commands.answers["probe"] = Finished(0, json.dumps(device))
+    assert serve(Request("setup"), environment, commands, refuse) == 0
+    ahead = [str(environment.python), "-P", "-m", "verdigris.core.baking.warm_up"]
+    assert begun == ([] if is_software else [ahead])
 
 
 def test_tests_run_in_the_repository_with_its_python(environment, commands):

@@ -25,9 +25,10 @@ _POLL = 0.25
 # Threads and memory of a bake on a CPU, besides its texels.
 THREADS_OF_A_BAKE = 2
 MEMORY_OF_A_BAKE = 3 << 30
-# Bakes at a time on a GPU: one trains while the CPU measures, draws and writes the other, or opens
-# its material. The CPU cores that two bakes keep busy.
-_BAKES_A_CARD, _CORES_OF_TWO = 2, 4
+# The most bakes at a time on a GPU, and the CPU cores that each keeps busy: one trains while the
+# CPU measures, draws and writes another, and compiles the material of the third. The last ones
+# share the GPU, too.
+_BAKES_A_CARD, _CORES_OF_ONE = 3, 2
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,10 @@ class LocalEngine:
 
 def concurrent_bakes_on(cards: int) -> int:
     """The number of bakes at a time that is fastest on so many GPUs."""
-    return cards * (_BAKES_A_CARD if usable_processors() >= cards * _CORES_OF_TWO else 1)
+    if not cards:
+        return 0
+    fit = usable_processors() // (cards * _CORES_OF_ONE)
+    return cards * max(1, min(_BAKES_A_CARD, fit))
 
 
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:

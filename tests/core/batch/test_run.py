@@ -289,6 +289,14 @@ def test_as_many_bakes_as_their_textures_leave_memory_for(
     assert bake_queue.concurrent_bakes(work.task for work in works) == fit
 
 
+@pytest.mark.parametrize(
+    ("cards", "cores", "bakes"), [(0, 8, 0), (1, 2, 1), (1, 5, 2), (1, 16, 3), (2, 8, 4), (2, 3, 2)]
+)
+def test_a_card_has_as_many_bakes_as_the_cores_keep_busy(cards, cores, bakes, monkeypatch):
+    monkeypatch.setattr(bake_queue, "usable_processors", lambda: cores)
+    assert bake_queue.concurrent_bakes_on(cards) == bakes
+
+
 def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):
     plan = scene_of(tmp_path, "a", "b", seeds={"a": kinds.HANG})
     engine = LocalEngine((), 1)
