@@ -16,6 +16,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from verdigris.core.base.files import Folder
+
 # The file of locks of LMDB 0.9 on 64-bit Linux: magic number and format, then places of 64 bytes.
 _MAGIC, _FORMATS = 0xBEEFC0DE, (0x2C2F6002,)
 _FIRST, _SIZE, _NUMBER = 128, 64, 8
@@ -27,9 +29,8 @@ FILE = "lock.mdb"
 def free_dead_readers(folder: Path) -> int:
     """Frees the places of ended processes in the database of a folder, and counts them. Another
     format stays as it is."""
-    file = folder / FILE
     try:
-        with file.open("r+b") as opened:
+        with Folder.at(folder) as held, os.fdopen(held.open(FILE, os.O_RDWR), "r+b") as opened:
             handle = opened.fileno()
             # two at a time could free a place that is taken in between
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
