@@ -1,5 +1,6 @@
 """Bundles, pages and the results of the browser package's own tests, which run once."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.runtime import runtime_files as runtime
+from verdigris.core.geometry.height_map import make_height_map
+from verdigris.core.geometry.relief import lit, normal, relief
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import NetworkSpec
@@ -25,6 +28,7 @@ from ..core.bundle.bundles import (
     with_older_head,
     write_as_older,
 )
+from ..core.geometry.reliefs import bumpy_heights, rays
 from ..core.in_process import run_command
 
 WEB = Path(__file__).resolve().parents[2] / "web"
@@ -89,6 +93,10 @@ def bundles(tmp_path_factory):
         below = lively_parameters(sides.spec, seed=4)
         sides.transmitted = TransmittedSide(below.decoder, index, -below.head)
         make_bundle(folder / f"{name}.vdg", sides)
+    heights = make_height_map(bumpy_heights())
+    flat = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
+    make_bundle(folder / "b_relief.vdg", flat, relief=heights)
+    (folder / "relief_rows.json").write_text(json.dumps(relief_rows(heights)))
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     proxies = Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves())
@@ -104,6 +112,27 @@ def bundles(tmp_path_factory):
     exported, texts = made_up(living), texts_for_browsers(living)
     make_bundle(folder / "e_living.vdg", exported, live=LIVE_INPUTS, runtime=texts)
     return folder
+
+
+def relief_rows(heights, count=600):
+    """Rays on two levels of a height map, and what numpy sees along them."""
+    uv, wo, extent = rays(count)
+    _, wi, _ = rays(count, seed=7)
+    rows = []
+    for level in (0, 2):
+        place = relief(heights, uv, wo, extent, level)
+        columns = {
+            "place": np.concatenate([uv, extent], 1),
+            "wo": np.concatenate([wo, np.full((count, 1), level + 0.5)], 1),
+            "wi": wi,
+            "seen": np.concatenate([place.uv, place.height[:, None]], 1),
+            "normal": normal(heights, place.uv, extent, level),
+            "lit": lit(heights, place, wi, extent, level).astype(float)[:, None],
+        }
+        rows += [
+            {name: values[row].tolist() for name, values in columns.items()} for row in range(count)
+        ]
+    return {"rows": rows, "scale": heights.scale}
 
 
 @pytest.fixture(scope="session")

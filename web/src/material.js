@@ -50,13 +50,14 @@ export async function loadMaterial(from, options = {}) {
   const scale = entry.numbers("scale", network.latents, 1.1754943e-38, 1e30);
   const offset = entry.numbers("offset", network.latents, -1e30, 1e30);
   const below = manifest.has("transmission") ? manifest.object("transmission") : null;
-  const [weights, passed, latents, emission, opacity, proxies] = await Promise.all([
+  const [weights, passed, latents, emission, opacity, proxies, relief] = await Promise.all([
     read(manifest.object("weights")),
     below && read(below.object("weights")),
     texture("latents"),
     texture("emission"),
     texture("opacity"),
     texture("proxies"),
+    texture("relief"),
   ]);
   return new Material({
     name: manifest.text("name"),
@@ -70,6 +71,7 @@ export async function loadMaterial(from, options = {}) {
     latents: { ...latents, scale, offset },
     emission,
     opacity,
+    relief: relief && heightMap(manifest.object("relief"), relief),
     proxies: proxies && { ...proxies, ...albedoCurves(manifest.object("proxies")) },
     /** Loads reference.json, and the rows of light from below. */
     reference: async () => {
@@ -124,7 +126,7 @@ function hex(buffer) {
 }
 
 async function readListed(manifest, read, name) {
-  const single = ["weights", "constants", "latents", "emission", "opacity", "proxies", "reference", "preview"]
+  const single = ["weights", "constants", "latents", "emission", "opacity", "proxies", "relief", "reference", "preview"]
     .filter((field) => manifest.has(field))
     .map((field) => manifest.object(field));
   if (manifest.has("transmission")) {
@@ -159,6 +161,16 @@ async function readReference(holder, read, live, known) {
     reference[name] = column;
   }
   return reference;
+}
+
+/** The height map with its scale and midlevel; a march needs sides in powers of two, and all levels. */
+function heightMap(entry, texture) {
+  for (const side of ["width", "height"]) {
+    if (!Number.isInteger(Math.log2(texture[side]))) throw entry.error(side, `is ${texture[side]}: it must be a power of two`);
+  }
+  const levels = 1 + Math.log2(Math.max(texture.width, texture.height));
+  if (texture.levels.length !== levels) throw entry.error("levels", `is ${texture.levels.length}: it must be ${levels}`);
+  return { ...texture, scale: entry.number("scale", 1.1754943e-38, 1e30), midlevel: entry.number("midlevel", -1e30, 1e30) };
 }
 
 const CURVE_POINTS = 32;

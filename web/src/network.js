@@ -101,8 +101,8 @@ export function parseSampler(manifest, network) {
 }
 
 /** What the text of a shader depends on: materials for which it is equal share a program, and can replace each other. */
-export function shaderKey({ network, sampler, live, emission, opacity, transmission }) {
-  return JSON.stringify([network, sampler, live.length, ...[emission, opacity, transmission].map(Boolean)]);
+export function shaderKey({ network, sampler, live, emission, opacity, transmission, relief }) {
+  return JSON.stringify([network, sampler, live.length, ...[emission, opacity, transmission, relief].map(Boolean)]);
 }
 
 /** Names, ranges and defaults of the live inputs; evaluations take values from 0 (low) to 1 (high). */

@@ -84,6 +84,126 @@ for (const name of plain) {
   });
 }
 
+// each row: uv and extent; wo and lod; wi
+const RELIEF_GLSL = `NeuralRelief seen = neuralRelief(place.xy, view.xyz, place.zw, view.w);
+  vec4 first = vec4(seen.uv, seen.height, neuralReliefShadow(seen, light.xyz, place.zw, view.w));
+  vec3 normal = neuralReliefNormal(seen.uv, place.zw, view.w);
+  vec4 second = vec4(normal, (normal * neuralReliefFrame(normal)).z);`;
+for (const api of ["webgl2", "webgpu"]) {
+  test(`relief in ${api} is that of numpy`, { skip: reason }, async (context) => {
+    const { rows, scale } = JSON.parse(readFileSync(path.join(folder, "relief_rows.json")));
+    const values = rows.flatMap(({ place, wo, wi }) => [...place, ...wo, ...wi, 0]);
+    const found = await page.evaluate(`(async () => {
+      const { relief, manifest } = await load("b_relief.vdg");
+      const values = new Float32Array(${JSON.stringify(values)});
+      const count = values.length / 12;
+      const range = [relief.scale, relief.midlevel];
+      if ("${api}" === "webgl2") {
+        const { reliefGlsl } = await import("/src/relief.js");
+        const program = webgl2.makeProgram(gl, webgl2.COVERING_VERTEX, reliefGlsl() + \`uniform sampler2D rows;
+layout(location = 0) out vec4 one;
+layout(location = 1) out vec4 two;
+void main() {
+  int row = int(gl_FragCoord.x);
+  vec4 place = texelFetch(rows, ivec2(0, row), 0), view = texelFetch(rows, ivec2(1, row), 0), light = texelFetch(rows, ivec2(2, row), 0);
+  ${RELIEF_GLSL}
+  one = first;
+  two = second;
+}\`);
+        const floats = (width, height, data) => {
+          const texture = gl.createTexture();
+          gl.bindTexture(gl.TEXTURE_2D, texture);
+          gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, height, 0, gl.RGBA, gl.FLOAT, data);
+          for (const each of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, each, gl.NEAREST);
+          return texture;
+        };
+        gl.getExtension("EXT_color_buffer_float");
+        const queries = floats(3, count, values);
+        const outputs = [0, 1].map(() => floats(count, 1, null));
+        gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
+        outputs.forEach((each, index) => gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, each, 0));
+        gl.drawBuffers([gl.COLOR_ATTACHMENT0, gl.COLOR_ATTACHMENT1]);
+        gl.viewport(0, 0, count, 1);
+        gl.useProgram(program);
+        [queries, webgl2.uploadTexture(gl, relief, manifest.relief.file)].forEach((each, unit) => {
+          gl.activeTexture(gl.TEXTURE0 + unit);
+          gl.bindTexture(gl.TEXTURE_2D, each);
+        });
+        gl.uniform1i(gl.getUniformLocation(program, "rows"), 0);
+        gl.uniform1i(gl.getUniformLocation(program, "neuralHeights"), 1);
+        gl.uniform2fv(gl.getUniformLocation(program, "neuralRange"), range);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        const read = [0, 1].map((index) => {
+          const into = new Float32Array(4 * count);
+          gl.readBuffer(gl.COLOR_ATTACHMENT0 + index);
+          gl.readPixels(0, 0, count, 1, gl.RGBA, gl.FLOAT, into);
+          return Array.from(into);
+        });
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        return read;
+      }
+      const adapter = await navigator.gpu?.requestAdapter();
+      if (!adapter) return null;
+      globalThis.device ??= await adapter.requestDevice();
+      const { reliefWgsl } = await import("/src/wgsl_relief.js");
+      const module = device.createShaderModule({ code: reliefWgsl() + \`
+@group(0) @binding(0) var neuralHeights: texture_2d<f32>;
+@group(0) @binding(1) var<uniform> neuralRange: vec2f;
+struct Row { place: vec4f, view: vec4f, light: vec4f }
+@group(0) @binding(2) var<storage, read> rows: array<Row>;
+@group(0) @binding(3) var<storage, read_write> answers: array<vec4f>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= arrayLength(&rows)) { return; }
+  let place = rows[id.x].place;
+  let view = rows[id.x].view;
+  let light = rows[id.x].light;
+  ${RELIEF_GLSL.replace("NeuralRelief seen", "let seen").replace(/vec4 (first|second)/g, "let $1").replace("vec3 normal", "let normal").replaceAll("vec4(", "vec4f(")}
+  answers[id.x] = first;
+  answers[id.x + arrayLength(&rows)] = second;
+}\` });
+      const pipeline = device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+      const buffer = (data, usage) => {
+        const made = device.createBuffer({ size: data.byteLength, usage: usage | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC });
+        device.queue.writeBuffer(made, 0, data);
+        return made;
+      };
+      const answers = buffer(new Float32Array(8 * count), GPUBufferUsage.STORAGE);
+      const resources = [
+        webgpu.uploadTexture(device, relief, manifest.relief.file).createView(),
+        { buffer: buffer(new Float32Array(range), GPUBufferUsage.UNIFORM) },
+        { buffer: buffer(values, GPUBufferUsage.STORAGE) },
+        { buffer: answers },
+      ];
+      const entries = resources.map((resource, binding) => ({ binding, resource }));
+      const encoder = device.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
+      pass.dispatchWorkgroups(Math.ceil(count / 64));
+      pass.end();
+      const copy = device.createBuffer({ size: 32 * count, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+      encoder.copyBufferToBuffer(answers, 0, copy, 0, 32 * count);
+      device.queue.submit([encoder.finish()]);
+      await copy.mapAsync(GPUMapMode.READ);
+      const all = Array.from(new Float32Array(copy.getMappedRange()));
+      return [all.slice(0, 4 * count), all.slice(4 * count)];
+    })()`);
+    if (!found) {
+      context.skip("this Chromium has no WebGPU");
+      return;
+    }
+    const of = (list, row) => list.slice(4 * row, 4 * row + 4);
+    const far = (one, other) => Math.max(...other.map((each, index) => Math.abs(each - one[index])));
+    // a ray that grazes an edge may miss it in single floats
+    const isSame = rows.map(({ seen }, row) => far(of(found[0], row), seen) < 2e-3 && Math.abs(of(found[0], row)[2] - seen[2]) < 1e-3 * scale);
+    const same = rows.map((_, row) => row).filter((row) => isSame[row]);
+    assert.ok(same.length > 0.99 * rows.length, `${same.length} of ${rows.length} places`);
+    const lit = same.filter((row) => of(found[0], row)[3] === rows[row].lit[0]);
+    assert.ok(lit.length > 0.99 * same.length, `${lit.length} of ${same.length} shadows`);
+    for (const row of same) assert.ok(far(of(found[1], row), [...rows[row].normal, 1]) < 4e-3, `${row}: ${of(found[1], row)}`);
+  });
+}
+
 // the texts of evaluateRows(), with the sampler's density in place of the response
 const dense = [bundles[0], ...bundles.filter((name) => /b_(solid|thin)/.test(name))];
 for (const [api, name] of dense.flatMap((name) => [["webgl2", name], ["webgpu", name]])) {
