@@ -47,7 +47,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_COLUMNS = 3
 # Fields of the manifest. Neither shaders nor the preview.
 _READ_BY_BROWSERS = (
-    *("weights", "latents", "emission", "opacity", "proxies", "reference"),
+    *("weights", "latents", "emission", "opacity", "proxies", "relief", "reference"),
     *("transmission.weights", "transmission.reference"),
 )
 # Reference pictures of a material: their number, their samples of light, and the quality of JPEG.
@@ -189,8 +189,9 @@ def make_page(
         for index, each in enumerate(materials)
     ]
     if mesh is not None:
-        data["mesh"] = {"name": mesh_name}
-        blocks.append(_block("mesh", "application/zip", _base64(_pack_mesh(mesh))))
+        packed, radius = _pack_mesh(mesh)
+        data["mesh"] = {"name": mesh_name, "radius": radius}
+        blocks.append(_block("mesh", "application/zip", _base64(packed)))
     # a name cannot end the element
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     blocks.append(_block("review", "application/json", text))
@@ -219,15 +220,16 @@ def _pack_bundle(bundle: Bundle) -> bytes:
     return _zip({name: (bundle.folder / name).read_bytes() for name in (MANIFEST_FILE, *names)})
 
 
-def _pack_mesh(mesh: Mesh) -> bytes:
-    """Position within the unit sphere, normal and uv of each corner, in single floats."""
+def _pack_mesh(mesh: Mesh) -> tuple[bytes, float]:
+    """Position within the unit sphere, normal and uv of each corner, in single floats; and the
+    radius, which heights need."""
     low, high = mesh.position.min((0, 1)), mesh.position.max((0, 1))
     position = mesh.position - (low + high) / 2
     radius = float(np.linalg.norm(position, axis=-1).max()) or 1.0
     corners = np.concatenate([position / radius, mesh.normal, mesh.uv], axis=-1)
     # bits that no picture shows, so that the zip is small
     rounded = np.round(corners.astype(np.float32) * 16384) / 16384
-    return _zip({"mesh.bin": np.ascontiguousarray(rounded, "<f4").tobytes()})
+    return _zip({"mesh.bin": np.ascontiguousarray(rounded, "<f4").tobytes()}), radius
 
 
 def _zip(files: dict[str, bytes]) -> bytes:

@@ -98,7 +98,7 @@ function sizes(material) {
     element("span", { textContent: size(bytes) }),
   ];
   const parts = [`weights ${size(material.manifest.weights.bytes)}`, `latents ${size(material.manifest.latents.bytes)}`];
-  for (const name of ["emission", "opacity"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
+  for (const name of ["emission", "opacity", "relief"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
   return [
     element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(count ? [...bar("Source, BC", compressed, ""), ...bar("Source", plain, "")] : [])),
     element("p", {

@@ -137,7 +137,7 @@ async function start() {
   await pictured;
   if (data.mesh) {
     const file = openZip(bytesOf("mesh"), "the mesh").get("mesh.bin");
-    viewer.setMesh(new Float32Array((await file()).slice().buffer));
+    viewer.setMesh(new Float32Array((await file()).slice().buffer), data.mesh.radius);
   }
   return review;
 }

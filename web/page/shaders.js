@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { environmentGlsl } from "verdigris/environment.js";
+import { reliefGlsl } from "verdigris/relief.js";
 
 /** Half of the field of view is 12 degrees, and a sphere leaves a margin of 6%, as in `verdigris render`. */
 export const TAN = Math.tan((12 * Math.PI) / 180);
@@ -53,18 +54,30 @@ uniform sampler2D opacityMap;
 #endif
 out vec4 color;
 
-vec4 lit(vec3 normal, vec3 tangent, vec3 bitangent, vec3 toEye, vec2 uv, vec2 dx, vec2 dy) {
+// extent: length of dP/du and dP/dv
+vec4 lit(vec3 normal, vec3 tangent, vec3 bitangent, vec3 toEye, vec2 uv, vec2 dx, vec2 dy, vec2 extent) {
   mat3 frame = mat3(tangent, bitangent, normal);
   vec3 wo = toEye * frame;
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(dx, dy);
+  vec3 light = lightColour;
+#ifdef HAS_RELIEF
+  float level = neuralReliefLod(dx, dy);
+  NeuralRelief place = neuralRelief(uv, wo, extent, level);
+  vec3 wi = toLight * frame;
+  if (neuralReliefShadow(place, wi, extent, level) == 0.0 && THROWS_SHADOW) light = vec3(0.0);
+  frame = frame * neuralReliefFrame(neuralReliefNormal(place.uv, extent, level));
+  wo = toEye * frame;
+  wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
+  uv = place.uv;
+#endif
 #ifdef HAS_LIVE
   NeuralSurface s = neuralPrepareLive(uv, lod, wo, live);
 #else
   NeuralSurface s = neuralPrepare(uv, lod, wo);
 #endif
   vec2 random = fract(shift + neuralRandom(uvec2(gl_FragCoord.xy)));
-  vec3 sum = neuralLight(s, toLight * frame, lightColour, lightTurn * frame, samples, width, random);
+  vec3 sum = neuralLight(s, toLight * frame, light, lightTurn * frame, samples, width, random);
   float alpha = 1.0;
 #ifdef HAS_EMISSION
   sum += emissionScale * textureLod(emissionMap, uv, max(lod, 0.0)).rgb;
@@ -82,7 +95,12 @@ void keep(vec4 seen) {
 `;
 
 function defines(loaded) {
-  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}${loaded.live.length ? "#define HAS_LIVE\n" : ""}`;
+  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}${loaded.live.length ? "#define HAS_LIVE\n" : ""}${relief(loaded)}`;
+}
+
+/** Light from below passes through the surface, and the relief throws no shadow on it. */
+function relief({ relief, transmission }) {
+  return relief ? `#define HAS_RELIEF\n#define THROWS_SHADOW ${transmission ? "(wi.z > 0.0)" : "true"}\n${reliefGlsl()}` : "";
 }
 
 /** A sphere or a plane, hit by the ray of each pixel. Adds one pass to the mean of those before. */
@@ -96,7 +114,7 @@ void main() {
   vec2 xy = (place - jitter) * window.xy + window.zw;
   vec3 ray = vec3(xy * ${TAN.toFixed(9)}, -1.0);
   vec3 normal, tangent, bitangent, toEye;
-  vec2 uv;
+  vec2 uv, extent = vec2(1.0);
   bool isHit;
   if (shape == 0) {
     ray = normalize(ray);
@@ -109,6 +127,7 @@ void main() {
     uv = vec2(atan(own.x, own.z) / 3.14159265 + 0.5, 0.5 + asin(clamp(own.y, -1.0, 1.0)) / 3.14159265);
     tangent = turn * normalize(vec3(own.z, 0.0, -own.x) + vec3(1e-7, 0.0, 0.0));
     bitangent = cross(normal, tangent);
+    extent = 3.14159265 * vec2(sqrt(max(1.0 - own.y * own.y, 1e-6)), 1.0);
     toEye = -ray;
   } else {
     vec3 eye = vec3(0.0, 0.0, ${(0.5 / TAN).toFixed(9)});
@@ -127,7 +146,7 @@ void main() {
   vec2 dx = dFdx(uv), dy = dFdy(uv);
   dx -= round(dx);
   dy -= round(dy);
-  keep(isHit ? lit(normal, tangent, bitangent, toEye, uv * tiles, dx * tiles, dy * tiles) : vec4(0.0));
+  keep(isHit ? lit(normal, tangent, bitangent, toEye, uv * tiles, dx * tiles, dy * tiles, extent / tiles) : vec4(0.0));
 }`;
 }
 
@@ -150,7 +169,8 @@ void main() {
   tangent = dot(tangent, tangent) > 1e-24 ? normalize(tangent) : normalize(cross(normal, vec3(0.4, 0.9, 0.1)));
   vec3 bitangent = cross(normal, tangent);
   if (dot(bitangent, alongV) < 0.0) bitangent = -bitangent;
-  keep(lit(normal, tangent, bitangent, toEye, seenUv * tiles, dx * tiles, dy * tiles));
+  vec2 extent = vec2(length(alongU), length(alongV)) / max(abs(area), 1e-20);
+  keep(lit(normal, tangent, bitangent, toEye, seenUv * tiles, dx * tiles, dy * tiles, extent / tiles));
 }`;
 }
 

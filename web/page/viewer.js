@@ -78,10 +78,10 @@ export class Viewer {
     this.wake();
   }
 
-  /** A mesh to draw as a shape: positions within the unit sphere, normals, uvs, 8 floats a vertex. */
-  setMesh(floats) {
+  /** A mesh to draw as a shape: positions within the unit sphere, normals, uvs, 8 floats a vertex; and its own radius. */
+  setMesh(floats, radius) {
     const { gl } = this;
-    this.mesh = { count: floats.length / 8, array: gl.createVertexArray() };
+    this.mesh = { radius, count: floats.length / 8, array: gl.createVertexArray() };
     gl.bindVertexArray(this.mesh.array);
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, floats, gl.STATIC_DRAW);
@@ -262,6 +262,11 @@ export class Viewer {
     this.texture(program, "before", 3, gl.TEXTURE_2D, this.targets[0].texture);
     if (this.material.emission) this.texture(program, "emissionMap", 4, gl.TEXTURE_2D, this.material.emission);
     if (this.material.opacity) this.texture(program, "opacityMap", 5, gl.TEXTURE_2D, this.material.opacity);
+    if (this.material.relief) {
+      const { scale, midlevel } = this.loaded.relief;
+      this.texture(program, "neuralHeights", 6, gl.TEXTURE_2D, this.material.relief);
+      gl.uniform2f(at("neuralRange"), isMesh ? scale / this.mesh.radius : scale, midlevel);
+    }
     const turns = this.turns();
     gl.uniformMatrix3fv(at("turn"), false, turns.shape);
     gl.uniformMatrix3fv(at("lightTurn"), false, turns.light);

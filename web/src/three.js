@@ -17,6 +17,7 @@ import {
   UniformsGroup,
   UniformsLib,
   UniformsUtils,
+  Vector2,
   Vector3,
   Vector4,
   WebGLCubeRenderTarget,
@@ -28,6 +29,7 @@ import { followLink } from "./link.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
+import { reliefGlsl } from "./relief.js";
 import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
@@ -38,6 +40,7 @@ const TEXTURES = [
   ["latents", "neuralLatents"],
   ["emission", "neuralEmission", "NEURAL_EMISSION"],
   ["opacity", "neuralOpacity", "NEURAL_OPACITY"],
+  ["relief", "neuralHeights"],
 ];
 
 /**
@@ -109,6 +112,7 @@ export class NeuralMaterial extends ShaderMaterial {
       uniforms.neuralNumbers.value.image.data.set(packed.floats);
       uniforms.neuralNumbers.value.needsUpdate = true;
     }
+    if (loaded.relief) (uniforms.neuralRange ??= new Uniform(new Vector2())).value.set(loaded.relief.scale, loaded.relief.midlevel);
     this._key = key;
     /** The loaded bundle. */
     this.loaded = loaded;
@@ -299,6 +303,9 @@ void main() {
 function fragment(loaded, isBlock, filter) {
   const hasLive = loaded.live.length > 0;
   const shade = loaded.transmission ? "neuralShadeLamp" : "neuralShade";
+  const place = loaded.relief ? "neuralSeen.uv" : "neuralUv";
+  const lit = loaded.relief ? "neuralReliefLit(toTangent * light.direction) * " : "";
+  const turned = loaded.relief ? "(toTangent * light.direction) * neuralTurn" : "toTangent * light.direction";
   return `
 #include <common>
 #include <packing>
@@ -325,10 +332,10 @@ ${hasLive ? "uniform vec3 neuralLive;" : ""}
 layout(location = 0) out highp vec4 neuralColor;
 #define gl_FragColor neuralColor
 ${decoderGlsl(loaded, { filter, numbers: isBlock ? "block" : "texture" })}
-${environmentGlsl(loaded)}
+${environmentGlsl(loaded)}${loaded.relief ? reliefGlsl() + RELIEF_LIGHT(loaded) : ""}
 // In the loops of three.js's lights:
 #define RE_Direct(light, position, n, view, coat, material, reflected) \\
-  if (light.visible) neuralSum += light.color * ${shade}(neuralPlace, toTangent * light.direction)
+  if (light.visible) neuralSum += light.color * ${lit}${shade}(neuralPlace, ${turned})
 
 void main() {
   #include <clipping_planes_fragment>
@@ -336,7 +343,7 @@ void main() {
   vec3 normal = normalize(neuralNormal);
 ${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 : 1.0;
   if (!gl_FrontFacing) normal = -normal;
-  #ifdef USE_TANGENT
+${loaded.relief ? "  neuralExtent = vec2(length(alongU), length(alongV)) / max(abs(area), 1e-20);\n" : ""}  #ifdef USE_TANGENT
   alongU = neuralTangent.xyz;
   side = neuralTangent.w;
   #endif
@@ -349,11 +356,11 @@ ${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 :
   // at a silhouette, smooth normals can point away from the viewer
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(uvX, uvY);
-  NeuralSurface neuralPlace = ${hasLive ? "neuralPrepareLive(neuralUv, lod, wo, neuralLive)" : "neuralPrepare(neuralUv, lod, wo)"};
+${loaded.relief ? RELIEF_PLACE : ""}  NeuralSurface neuralPlace = ${hasLive ? `neuralPrepareLive(${place}, lod, wo, neuralLive)` : `neuralPrepare(${place}, lod, wo)`};
   vec3 neuralSum = vec3(0.0);
   ${LIGHTS}
   #ifdef NEURAL_SAMPLES
-  mat3 toWorld = transpose(mat3(viewMatrix)) * mat3(tangent, bitangent, normal);
+  mat3 toWorld = transpose(mat3(viewMatrix)) * mat3(tangent, bitangent, normal)${loaded.relief ? " * neuralTurn" : ""};
   #if NEURAL_SAMPLES < 0
   neuralSum += neuralIntensity * neuralEnvironmentSplit(neuralPlace, toWorld);
   #else
@@ -362,10 +369,10 @@ ${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 :
   #endif
   float alpha = 1.0;
   #ifdef NEURAL_EMISSION
-  neuralSum += textureLod(neuralEmission, neuralUv, max(lod, 0.0)).rgb;
+  neuralSum += textureLod(neuralEmission, ${place}, max(lod, 0.0)).rgb;
   #endif
   #ifdef NEURAL_OPACITY
-  alpha = textureLod(neuralOpacity, neuralUv, max(lod, 0.0)).r;
+  alpha = textureLod(neuralOpacity, ${place}, max(lod, 0.0)).r;
   #endif
   gl_FragColor = vec4(neuralSum, alpha);
   #include <tonemapping_fragment>
@@ -373,6 +380,24 @@ ${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 :
   #include <fog_fragment>
 }`;
 }
+
+// The place that the relief shows, and its frame in that of the surface. neuralExtent is the length of dP/du and dP/dv.
+const RELIEF_PLACE = `  neuralReliefLevel = neuralReliefLod(uvX, uvY);
+  neuralSeen = neuralRelief(neuralUv, wo, neuralExtent, neuralReliefLevel);
+  mat3 neuralTurn = neuralReliefFrame(neuralReliefNormal(neuralSeen.uv, neuralExtent, neuralReliefLevel));
+  wo = wo * neuralTurn;
+  wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
+`;
+
+// Light from below passes through the surface, and the relief throws no shadow on it.
+const RELIEF_LIGHT = ({ transmission }) => `
+vec2 neuralExtent;
+float neuralReliefLevel;
+NeuralRelief neuralSeen;
+float neuralReliefLit(vec3 wi) {
+  return ${transmission ? "wi.z < 0.0 ? 1.0 : " : ""}neuralReliefShadow(neuralSeen, wi, neuralExtent, neuralReliefLevel);
+}
+`;
 
 // three.js's own loops over lights, which need these names.
 const LIGHTS = `struct NeuralNothing { float none; } material, reflectedLight;

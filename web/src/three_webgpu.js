@@ -11,6 +11,7 @@ import {
   LinearMipmapLinearFilter,
   NodeMaterial,
   SRGBColorSpace,
+  Vector2,
   Vector3,
   Vector4,
 } from "three/webgpu";
@@ -46,6 +47,7 @@ import { makeTexture } from "./three_textures.js";
 import { readsBlocks } from "./webgpu.js";
 import { decoderWgsl } from "./wgsl.js";
 import { environmentWgsl } from "./wgsl_environment.js";
+import { reliefWgsl } from "./wgsl_relief.js";
 
 /** Directions of environment light for each pixel, by default. */
 const SAMPLES = 16;
@@ -85,6 +87,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
     this._intensity = uniform(1);
     this._tiles = uniform(new Vector4(1, 1, 0, 0));
     this._live = uniform(new Vector3());
+    this._range = uniform(new Vector2());
     this._device = backend.device;
     this._options = { flipV, tangents, filter };
     this._textures = {};
@@ -101,12 +104,13 @@ export class NeuralNodeMaterial extends NodeMaterial {
     const key = shaderKey(loaded);
     const fits = key === this._key;
     const reads = (format) => readsBlocks(this._device, format);
-    for (const name of ["latents", "emission", "opacity"]) {
+    for (const name of ["latents", "emission", "opacity", "relief"]) {
       const before = this._textures[name] ?? null;
       this._textures[name] = loaded[name] && makeTexture(loaded[name], reads, loaded.manifest[name].file, before);
       if (!loaded[name]) before?.dispose();
       else if (fits) this._nodes[name].value = this._textures[name];
     }
+    if (loaded.relief) this._range.value.set(loaded.relief.scale, loaded.relief.midlevel);
     if (fits) this._decoder.floats.set(packNumbers(loaded).floats);
     else this._compile(loaded);
     this._key = key;
@@ -123,12 +127,12 @@ export class NeuralNodeMaterial extends NodeMaterial {
     this._live.value.set(...liveVector(liveNumbers(loaded)));
     const place = flipV ? uv().mul(vec4(1, -1, 0, 0).xy).add(vec4(0, 1, 0, 0).xy) : uv();
     const places = place.mul(this._tiles.xy).add(this._tiles.zw);
-    this._decoder = new Decoder(loaded, this._textures.latents, filter, places, tangents, this._live);
+    this._decoder = new Decoder(loaded, this._textures, filter, places, tangents, this._live, this._range);
     const mapOf = (name) => {
-      this._nodes[name] = textureOf(this._textures[name], places).level(this._decoder.lodOf(places));
+      this._nodes[name] = textureOf(this._textures[name], this._decoder.seen).level(this._decoder.lodOf(places));
       return this._nodes[name];
     };
-    this._nodes = { latents: this._decoder.latents };
+    this._nodes = { latents: this._decoder.latents, relief: this._decoder.heights };
     this.opacityNode = opacity ? mapOf("opacity").r : null;
     this.emissiveNode = emission ? mapOf("emission").rgb : null;
     this.needsUpdate = true;
@@ -205,7 +209,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
 
 /** The decoder's shader text, and the nodes that call it. */
 class Decoder {
-  constructor(loaded, latents, filter, places, tangents, live) {
+  constructor(loaded, { latents, relief }, filter, places, tangents, live, range) {
     this.loaded = loaded;
     const { floats, count } = packNumbers(loaded);
     if (floats.byteLength > LARGEST_UNIFORM) {
@@ -222,9 +226,11 @@ class Decoder {
       .replaceAll("neuralNumbers[", "neuralNumbers.value[")
       .replaceAll("neuralSampler", "neuralLatents_sampler")
       .replaceAll("ptr<function, NeuralSurface>", "ptr<private, NeuralSurface>");
-    this.code = wgsl(`${text}${PLACE}`);
+    const heights = relief && textureOf(relief).setName("neuralHeights");
+    this.heights = heights;
+    this.code = wgsl(`${text}${PLACE}${relief ? RELIEF + reliefWgsl() : ""}`);
     const hasLive = loaded.live.length > 0;
-    const begin = wgslFn(beginWgsl(hasLive), [this.code]);
+    const begin = wgslFn(beginWgsl(hasLive, Boolean(relief)), [this.code]);
     const along = tangents ? vec4(tangentView, attribute("tangent", "vec4").w) : vec4(0);
     // later calls take its result, so it comes first
     this.begun = begin({
@@ -238,8 +244,12 @@ class Decoder {
       along,
       facing: select(frontFacing, float(1), float(-1)),
       ...(hasLive && { live }),
+      ...(relief && { heights, range }),
     }).toVar();
-    this.shade = wgslFn(loaded.transmission ? SHADE.replace("neuralShade(", "neuralShadeLamp(") : SHADE, [this.code]);
+    /** Where the maps are read. */
+    this.seen = relief ? wgslFn(SEEN, [this.code])({ begun: this.begun }) : places;
+    const shade = relief ? shadeRelief(loaded) : SHADE;
+    this.shade = wgslFn(loaded.transmission ? shade.replace("neuralShade(", "neuralShadeLamp(") : shade, [this.code]);
     // of the maps
     const lod = wgslFn(LOD);
     this.lodOf = (place) => lod({ latents: read, place }).max(0);
@@ -320,7 +330,36 @@ var<private> neuralPlace: NeuralSurface;
 var<private> neuralToView: mat3x3f;  // tangent, bitangent, normal
 `;
 
-const beginWgsl = (hasLive) => `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sampler, first: vec4f, place: vec2f, position: vec3f, toEye: vec3f, upward: vec3f, along: vec4f, facing: f32${hasLive ? ", live: vec3f" : ""}) -> f32 {
+// The place that the relief shows, and the surface's own frame.
+const RELIEF = `
+var<private> neuralRange: vec2f;
+var<private> neuralExtent: vec2f;  // length of dP/du and dP/dv
+var<private> neuralReliefLevel: f32;
+var<private> neuralSeen: NeuralRelief;
+var<private> neuralBaseToView: mat3x3f;
+`;
+
+const SEEN = `fn neuralSeenUv(begun: f32) -> vec2f { return neuralSeen.uv; }`;
+
+// Light from below passes through the surface, and the relief throws no shadow on it.
+const shadeRelief = ({ transmission }) => `fn neuralShadeLight(begun: f32, light: vec3f) -> vec3f {
+  let wi = light * neuralBaseToView;
+  var lit = neuralReliefShadow(neuralSeen, wi, neuralExtent, neuralReliefLevel);
+${transmission ? "  if (wi.z < 0.0) { lit = 1.0; }\n" : ""}  return lit * neuralShade(&neuralPlace, light * neuralToView);
+}`;
+
+const SEE_RELIEF = `  neuralRange = range;
+  neuralReliefLevel = neuralReliefLod(uvX, uvY);
+  neuralBaseToView = neuralToView;
+  neuralSeen = neuralRelief(place, seen, neuralExtent, neuralReliefLevel);
+  neuralToView = neuralToView * neuralReliefFrame(neuralReliefNormal(neuralSeen.uv, neuralExtent, neuralReliefLevel));
+  wo = normalize(toEye) * neuralToView;
+  seen = normalize(vec3f(wo.xy, max(wo.z, 1e-3)));
+`;
+
+function beginWgsl(hasLive, hasRelief) {
+  const uv = hasRelief ? "neuralSeen.uv" : "place";
+  return `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sampler, first: vec4f, place: vec2f, position: vec3f, toEye: vec3f, upward: vec3f, along: vec4f, facing: f32${hasLive ? ", live: vec3f" : ""}${hasRelief ? ", heights: texture_2d<f32>, range: vec2f" : ""}) -> f32 {
   // dP/du, y towards growing v
   let uvX = dpdx(place);
   let uvY = dpdy(place);
@@ -329,7 +368,7 @@ const beginWgsl = (hasLive) => `fn neuralBegin(latents: texture_2d_array<f32>, l
   let area = uvX.x * uvY.y - uvX.y * uvY.x;
   var alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
   let alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
-  var normal = normalize(upward);
+${hasRelief ? "  neuralExtent = vec2f(length(alongU), length(alongV)) / max(abs(area), 1e-20);\n" : ""}  var normal = normalize(upward);
   var side = select(1.0, -1.0, dot(cross(normal, alongU), alongV) < 0.0);
   normal *= facing;
   if (along.w != 0.0) {
@@ -340,13 +379,14 @@ const beginWgsl = (hasLive) => `fn neuralBegin(latents: texture_2d_array<f32>, l
   if (dot(tangent, tangent) > 1e-20) { tangent = normalize(tangent); }
   else { tangent = normalize(cross(normal, vec3f(0.4, 0.9, 0.1))); }
   neuralToView = mat3x3f(tangent, side * facing * cross(normal, tangent), normal);
-  let wo = normalize(toEye) * neuralToView;
+  ${hasRelief ? "var" : "let"} wo = normalize(toEye) * neuralToView;
   let lod = neuralLod(uvX, uvY);
   // at a silhouette, smooth normals can point away from the viewer
-  let seen = normalize(vec3f(wo.xy, max(wo.z, 1e-3)));
-  neuralPlace = ${hasLive ? "neuralPrepareLive(place, lod, seen, live)" : "neuralPrepare(place, lod, seen)"};
+  ${hasRelief ? "var" : "let"} seen = normalize(vec3f(wo.xy, max(wo.z, 1e-3)));
+${hasRelief ? SEE_RELIEF : ""}  neuralPlace = ${hasLive ? `neuralPrepareLive(${uv}, lod, seen, live)` : `neuralPrepare(${uv}, lod, seen)`};
   return lod;
 }`;
+}
 
 const SHADE = `fn neuralShadeLight(begun: f32, light: vec3f) -> vec3f {
   return neuralShade(&neuralPlace, light * neuralToView);

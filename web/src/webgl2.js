@@ -8,7 +8,7 @@ import { liveVector } from "./live.js";
 import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 
-const TEXTURES = ["latents", "emission", "opacity"];
+const TEXTURES = ["latents", "emission", "opacity", "relief"];
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
 
 /** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */

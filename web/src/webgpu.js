@@ -8,7 +8,7 @@ import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
 
-const TEXTURES = ["latents", "emission", "opacity"];
+const TEXTURES = ["latents", "emission", "opacity", "relief"];
 
 /** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */
 export class GpuMaterial {
@@ -32,7 +32,7 @@ export class GpuMaterial {
 
   /**
    * Shows another state of the material, as a live link does: replaces numbers and texels. Make bind groups again if
-   * `latents`, `emission` or `opacity` is another texture than before, because its size or format has changed.
+   * `latents`, `emission`, `opacity` or `relief` is another texture than before, because its size or format has changed.
    * @returns {boolean} whether the shader text fits; if not, nothing was replaced: make a new GpuMaterial
    */
   update(material) {
@@ -61,7 +61,7 @@ export class GpuMaterial {
   }
 
   dispose() {
-    for (const each of [this.latents, this.numbers, this.emission, this.opacity]) each?.destroy();
+    for (const each of [this.latents, this.numbers, this.emission, this.opacity, this.relief]) each?.destroy();
   }
 }
 

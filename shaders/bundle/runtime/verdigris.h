@@ -113,7 +113,8 @@ typedef struct {
     size_t weights_bytes;
     float *constants; /* the same as floats, for neuralFloats: every second hidden matrix transposed */
     size_t constants_bytes;
-    VdTexture latents, emission, opacity, proxies;
+    VdTexture latents, emission, opacity, proxies, relief;
+    float relief_scale, relief_midlevel; /* height = scale * (stored - midlevel), in world units */
     VdRecord record;
     char reference[132]; /* file name, for vd_check; "" while a material trains */
 } VdBundle;
@@ -165,6 +166,16 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
 /* The same with values of the live inputs, from 0 to 1. */
 void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                     const float live[VD_MOST_LIVE], float response[3]);
+
+/* Relief of a bundle with a height map, as neuralRelief in neural_relief.slang: bundle.relief.format is not 0. `extent` is
+   the length of dP/du and dP/dv in world units, `lod` log2 of the footprint's width in texels of the height map. wo[2]
+   must be above 0. `seen` gets the uv of the place that the ray to the viewer shows, and its height in world units. */
+void vd_relief(const VdBundle *bundle, const float uv[2], const float wo[3], const float extent[2], float lod,
+               float seen[3]);
+/* 1 where light from wi reaches the place, 0 in the shadow of the relief, and where wi[2] is 0 or below. */
+float vd_relief_shadow(const VdBundle *bundle, const float seen[3], const float wi[3], const float extent[2], float lod);
+/* The normal of the relief in the frame of the base surface. Turn wi and wo into its frame (docs/FORMAT.md). */
+void vd_relief_normal(const VdBundle *bundle, const float uv[2], const float extent[2], float lod, float normal[3]);
 
 float vd_half_to_float(uint16_t half);
 
@@ -1002,6 +1013,21 @@ static int vd__bounds(VdBundle *bundle, const Vd__Field *root) {
            vd__real(&least, 1e-30, 1e30, &bundle->floor);
 }
 
+static int vd__heights(VdBundle *bundle, const Vd__Field *root) {
+    const Vd__Field record = vd__get(root, "relief"), width = vd__get(&record, "width");
+    const Vd__Field scale = vd__get(&record, "scale"), midlevel = vd__get(&record, "midlevel");
+    const VdTexture *heights = &bundle->relief;
+    double found = 0;
+    if (!record.at)
+        return 1;
+    if ((heights->width & (heights->width - 1)) || (heights->height & (heights->height - 1)))
+        return vd__wrong(&width, "width and height must be powers of two");
+    if (!vd__real(&scale, 1.1754943e-38, 1e30, &found) || !vd__single(&midlevel, 1e30, &bundle->relief_midlevel))
+        return 0;
+    bundle->relief_scale = (float)found;
+    return 1;
+}
+
 static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     const Vd__Field root = {json, 1, ""};
     const Vd__Field format = vd__get(&root, "format"), version = vd__get(&root, "version");
@@ -1048,6 +1074,7 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         !vd__texture(&bundle->emission, &root, "emission", VD__EMISSION, 0, read, user) ||
         !vd__texture(&bundle->opacity, &root, "opacity", VD__OPACITY, 0, read, user) ||
         !vd__texture(&bundle->proxies, &root, "proxies", VD__PROXIES, 5, read, user) ||
+        !vd__texture(&bundle->relief, &root, "relief", VD__RELIEF, 0, read, user) || !vd__heights(bundle, &root) ||
         !vd__floats(&scale, bundle->channels, 1e30, record->scale) ||
         !vd__floats(&offset, bundle->channels, 1e30, record->offset))
         return 0;
@@ -1084,6 +1111,7 @@ void vd_close(VdBundle *bundle) {
     VD_FREE(bundle->emission.memory);
     VD_FREE(bundle->opacity.memory);
     VD_FREE(bundle->proxies.memory);
+    VD_FREE(bundle->relief.memory);
     memset(bundle, 0, sizeof *bundle);
 }
 
@@ -1480,6 +1508,146 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
     }
     vd_close_reference(&reference);
     return holds;
+}
+
+/* ---- relief ---- */
+
+/* Steps of a march; the least cosine of a direction; the height at which rays to lights start, in parts of the scale. */
+#define VD__RELIEF_STEPS 160
+#define VD__RELIEF_COSINE 0.02f
+#define VD__RELIEF_BIAS 0.002f
+
+static uint32_t vd__finest(const VdTexture *heights, float lod) {
+    const float most = (float)(heights->levels - 1);
+    return (uint32_t)(lod > 0 ? lod < most ? lod : most : 0);
+}
+
+static const uint8_t *vd__cell(const VdTexture *heights, int x, int y, uint32_t level) {
+    const VdLevel *from = &heights->level[level];
+    const uint32_t i = (uint32_t)x & (from->width - 1), j = (uint32_t)y & (from->height - 1);
+    return from->data + 4 * ((size_t)j * from->width + i);
+}
+
+static float vd__stored(const uint8_t *texel) { return (float)(256 * texel[0] + texel[1]) / 65535.0f; }
+
+static float vd__height(const VdTexture *heights, float u, float v, uint32_t level) {
+    const float x = (u - floorf(u)) * (float)heights->level[level].width - 0.5f;
+    const float y = (v - floorf(v)) * (float)heights->level[level].height - 0.5f;
+    const int i = (int)floorf(x), j = (int)floorf(y);
+    const float right = x - (float)i, up = y - (float)j;
+    const float lower = vd__stored(vd__cell(heights, i, j, level)) * (1 - right) +
+                        vd__stored(vd__cell(heights, i + 1, j, level)) * right;
+    const float upper = vd__stored(vd__cell(heights, i, j + 1, level)) * (1 - right) +
+                        vd__stored(vd__cell(heights, i + 1, j + 1, level)) * right;
+    return lower * (1 - up) + upper * up;
+}
+
+/* The first part of a segment at which it is below the surface of its cell; 2 without one. x and y are from the cell's
+   corner. */
+static float vd__meet_cell(const VdTexture *heights, int i, int j, float x, float y, float dx, float dy, float start,
+                           float rise, uint32_t level) {
+    const float corner = vd__stored(vd__cell(heights, i, j, level));
+    float right = 0, up = 0, twist = 0, a, b, root, under;
+    if (!level) {
+        right = vd__stored(vd__cell(heights, i + 1, j, 0)) - corner;
+        up = vd__stored(vd__cell(heights, i, j + 1, 0)) - corner;
+        twist = vd__stored(vd__cell(heights, i + 1, j + 1, 0)) - corner - right - up;
+    }
+    a = corner + right * x + up * y + twist * x * y - start;
+    b = right * dx + up * dy + twist * (x * dy + y * dx) - rise;
+    root = b * b - 4 * a * twist * dx * dy;
+    if (a >= 0)
+        return 0;
+    under = b + sqrtf(root > 0 ? root : 0);
+    return root >= 0 && under > 0 && -2 * a < 2 * under ? -2 * a / under : 2;
+}
+
+/* The first t from 0 to 1 at which a ray meets the relief; 2 without one. It skips cells whose largest height is below it.
+   At t the ray is at (x, y) + t * (dx, dy) in texels from the centre of the first texel. */
+static float vd__meet(const VdTexture *heights, float x, float y, float start, float dx, float dy, float rise,
+                      uint32_t finest) {
+    const uint32_t top = heights->levels - 1;
+    const float most = fabsf(dx) > fabsf(dy) ? fabsf(dx) : fabsf(dy), longest = most > 1e-6f ? most : 1e-6f;
+    const float step = ceilf(log2f(longest));
+    uint32_t level = vd__finest(heights, step), count;
+    float t = 0;
+    if (level < finest)
+        level = finest;
+    for (count = 0; count < VD__RELIEF_STEPS; count++) {
+        const float side = (float)(1u << level);
+        const float i = floorf((x + t * dx) / side), j = floorf((y + t * dy) / side);
+        const float end_x = fabsf(dx) > 1e-6f ? ((i + (dx > 0)) * side - x) / dx : 2;
+        const float end_y = fabsf(dy) > 1e-6f ? ((j + (dy > 0)) * side - y) / dy : 2;
+        const uint8_t *texel = vd__cell(heights, (int)i, (int)j, level);
+        const float low = (float)texel[2] / 255.0f, high = (float)texel[3] / 255.0f;
+        const float first = start + t * rise;
+        float end = end_x < end_y ? end_x : end_y, last;
+        end = end < t ? t : end > 1 ? 1 : end;
+        last = start + end * rise;
+        if (first <= low)
+            return t;
+        if ((first < last ? first : last) <= high) {
+            /* above the cell's largest height nothing is met */
+            float from = t, met;
+            if (first > high && rise < 0 && (high - start) / rise > t)
+                from = (high - start) / rise;
+            if (level > finest) {
+                t = from < end ? from : end;
+                level--;
+                continue;
+            }
+            met = vd__meet_cell(heights, (int)i, (int)j, x + from * dx - i, y + from * dy - j, (end - from) * dx,
+                                (end - from) * dy, start + from * rise, (end - from) * rise, level);
+            if (met <= 1)
+                return from + met * (end - from);
+        }
+        if (end >= 1)
+            return 2;
+        t = end + 1e-3f / longest;
+        if (level < top)
+            level++;
+    }
+    return t;
+}
+
+void vd_relief(const VdBundle *bundle, const float uv[2], const float wo[3], const float extent[2], float lod,
+               float seen[3]) {
+    const VdTexture *heights = &bundle->relief;
+    const float w = (float)heights->width, h = (float)heights->height;
+    const float slant = bundle->relief_scale / (wo[2] > VD__RELIEF_COSINE ? wo[2] : VD__RELIEF_COSINE);
+    const float u = wo[0] * slant / extent[0], v = wo[1] * slant / extent[1], up = 1 - bundle->relief_midlevel;
+    const float t = vd__meet(heights, (uv[0] - floorf(uv[0]) + u * up) * w - 0.5f, (uv[1] - floorf(uv[1]) + v * up) * h - 0.5f,
+                             1, -u * w, -v * h, -1, vd__finest(heights, lod));
+    const float above = 1 - (t < 1 ? t : 1) - bundle->relief_midlevel;
+    seen[0] = uv[0] + u * above;
+    seen[1] = uv[1] + v * above;
+    seen[2] = bundle->relief_scale * above;
+}
+
+float vd_relief_shadow(const VdBundle *bundle, const float seen[3], const float wi[3], const float extent[2], float lod) {
+    const VdTexture *heights = &bundle->relief;
+    const float w = (float)heights->width, h = (float)heights->height;
+    const float stored = seen[2] / bundle->relief_scale + bundle->relief_midlevel + VD__RELIEF_BIAS, rise = 1 - stored;
+    const float slant = bundle->relief_scale * rise / (wi[2] > VD__RELIEF_COSINE ? wi[2] : VD__RELIEF_COSINE);
+    if (wi[2] <= 0 || rise <= 0)
+        return wi[2] > 0;
+    return vd__meet(heights, (seen[0] - floorf(seen[0])) * w - 0.5f, (seen[1] - floorf(seen[1])) * h - 0.5f, stored,
+                    wi[0] * slant / extent[0] * w, wi[1] * slant / extent[1] * h, rise, vd__finest(heights, lod)) > 1;
+}
+
+void vd_relief_normal(const VdBundle *bundle, const float uv[2], const float extent[2], float lod, float normal[3]) {
+    const VdTexture *heights = &bundle->relief;
+    const uint32_t level = vd__finest(heights, lod);
+    const float across = 0.5f / (float)heights->level[level].width, up = 0.5f / (float)heights->level[level].height;
+    const float scale = bundle->relief_scale;
+    const float x = (vd__height(heights, uv[0] - across, uv[1], level) - vd__height(heights, uv[0] + across, uv[1], level)) *
+                    scale / (2 * across * extent[0]);
+    const float y = (vd__height(heights, uv[0], uv[1] - up, level) - vd__height(heights, uv[0], uv[1] + up, level)) * scale /
+                    (2 * up * extent[1]);
+    const float length = sqrtf(x * x + y * y + 1);
+    normal[0] = x / length;
+    normal[1] = y / length;
+    normal[2] = 1 / length;
 }
 
 #ifndef VD_NO_STDIO

@@ -22,9 +22,12 @@ from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
+from verdigris.core.geometry import relief
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
 
+from ...geometry.reliefs import bumpy_heights, rays
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
 from ..files.independent_decoder import Material
 from ..runtime.shader_files import StrictFiles, require_tool, run
@@ -120,6 +123,54 @@ def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, tex
     write_bundle(tmp_path / "a.vdg", exported, Contents(name="made up"))
     # of one percent
     assert largest_of(decode(decoder, tmp_path / "a.vdg")) < 0.02
+
+
+def test_relief_is_that_of_numpy(tmp_path):
+    heights = make_height_map(bumpy_heights())
+    bundle = make_bundle(tmp_path / "bumps.vdg", relief=heights)
+    source = tmp_path / "relief.c"
+    source.write_text("""
+#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+int main(int count, char **words)
+{
+    VdBundle bundle;
+    VdError error;
+    float row[11], found[7];
+    if (count < 2 || !vd_open(&bundle, words[1], &error) || bundle.relief.format != VD_R8G8B8A8_UNORM)
+        return 1;
+    while (fread(row, sizeof row, 1, stdin)) {
+        vd_relief(&bundle, row, row + 4, row + 2, row[10], found);
+        found[3] = vd_relief_shadow(&bundle, found, row + 7, row + 2, row[10]);
+        vd_relief_normal(&bundle, found, row + 2, row[10], found + 4);
+        fwrite(found, sizeof found, 1, stdout);
+    }
+    vd_close(&bundle);
+    return 0;
+}
+""")
+    program = compile_c(source, tmp_path / "relief", *SANITIZED)
+    count = 3000
+    uv, wo, extent = rays(count)
+    _, wi, _ = rays(count, seed=7)
+    for level in (0, 2):
+        columns = [uv, extent, wo, wi, np.full((count, 1), level + 0.5)]
+        rows = np.concatenate(columns, 1).astype("<f4")
+        done = subprocess.run(
+            [program, bundle.folder], input=rows.tobytes(), capture_output=True, check=True
+        )
+        found = np.frombuffer(done.stdout, "<f4").reshape(count, 7)
+        seen = relief.relief(heights, rows[:, :2], rows[:, 4:7], rows[:, 2:4], level)
+        off = np.abs(found[:, 2] - seen.height) / heights.scale
+        # a ray that grazes an edge may miss it in single floats
+        same = off < 1e-3
+        assert same.mean() > 0.995
+        np.testing.assert_allclose(found[same, :2], seen.uv[same], atol=2e-3)
+        place = relief.Relief(found[:, :2].astype(float), found[:, 2].astype(float))
+        lit = relief.lit(heights, place, rows[:, 7:10], rows[:, 2:4], level)
+        assert (found[:, 3] == lit).mean() > 0.995 and 0.2 < lit.mean() < 0.9
+        normals = relief.normal(heights, place.uv, rows[:, 2:4], level)
+        np.testing.assert_allclose(found[:, 4:], normals, atol=2e-3)
 
 
 def test_constants_weights_and_rows_are_those_of_the_bundle(bundle, tmp_path):
