@@ -37,6 +37,7 @@ LIVE_INPUTS = (
     LiveInput("wetness", "float", (0.0,), (2.0,), 0.25),
     LiveInput("tint", "color3", (1.0, 0.5, 0.0), (0.0, 0.0, 1.0), 0.75),
 )
+TILT = np.radians(50)
 FOR_BROWSERS = (".es300.glsl", ".wgsl")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -114,6 +115,38 @@ def bundles(tmp_path_factory):
     return folder
 
 
+def tilted_rows(heights, side=16):
+    """What numpy sees at the pixels of a unit plane that leans back by TILT."""
+    down, across = np.divmod(np.arange(side * side), side)
+    along = ((down + 0.5) / side - 0.5) / np.cos(TILT)
+    inside = np.flatnonzero(np.abs(along) < 0.45)
+    uv = np.stack([(across[inside] + 0.5) / side, along[inside] + 0.5], 1)
+    x, y, z = np.array([1, 2, 3]) / np.sqrt(14)
+    sine, cosine = np.sin(TILT), np.cos(TILT)
+    wo = np.tile([0, -sine, cosine], (len(uv), 1))
+    wi = np.tile([x, y * cosine - z * sine, y * sine + z * cosine], (len(uv), 1))
+    level = int(np.log2(min(heights.size[0], heights.size[1] / cosine) / side))
+    extent = np.ones_like(uv)
+    place = relief(heights, uv, wo, extent, level)
+    upward = normal(heights, place.uv, extent, level)
+    columns = {
+        "pixel": inside,
+        "uv": place.uv,
+        "lit": lit(heights, place, wi, extent, level).astype(float),
+        "wi": turned(upward, wi),
+        "wo": turned(upward, wo),
+    }
+    return [{name: each[row].tolist() for name, each in columns.items()} for row in range(len(uv))]
+
+
+def turned(upward, directions):
+    """Directions in the frame of the relief."""
+    tangent = np.stack([upward[:, 2], 0 * upward[:, 0], -upward[:, 0]], 1)
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
+    axes = tangent, np.cross(upward, tangent), upward
+    return np.stack([(axis * directions).sum(1) for axis in axes], 1)
+
+
 def relief_rows(heights, count=600):
     """Rays on two levels of a height map, and what numpy sees along them."""
     uv, wo, extent = rays(count)
@@ -132,7 +165,7 @@ def relief_rows(heights, count=600):
         rows += [
             {name: values[row].tolist() for name, values in columns.items()} for row in range(count)
         ]
-    return {"rows": rows, "scale": heights.scale}
+    return {"rows": rows, "scale": heights.scale, "tilted": tilted_rows(heights)}
 
 
 @pytest.fixture(scope="session")

@@ -41,12 +41,13 @@ vec4 neuralReliefTexel(ivec2 place, int level) {
 }
 float neuralReliefMean(vec4 texel) { return (256.0 * texel.x + texel.y) * ${MEAN}; }
 
-// lod: log2 of the footprint's width in texels of the height map
+// lod: log2 of the footprint's smaller width in texels of the height map. Coarser levels have steps, which flat views show.
 float neuralReliefLod(vec2 dx, vec2 dy) {
   vec2 size = vec2(textureSize(neuralHeights, 0));
   dx *= size;
   dy *= size;
-  return 0.5 * log2(max(max(dot(dx, dx), dot(dy, dy)), 1e-12));
+  float longer = sqrt(max(max(dot(dx, dx), dot(dy, dy)), 1e-12));
+  return log2(max(abs(dx.x * dy.y - dx.y * dy.x) / longer, 1e-6));
 }
 
 float neuralReliefStored(vec2 uv, int level) {

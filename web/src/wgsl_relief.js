@@ -21,12 +21,13 @@ fn neuralReliefTexel(place: vec2i, level: i32) -> vec4f {
 }
 fn neuralReliefMean(texel: vec4f) -> f32 { return (256.0 * texel.x + texel.y) * ${MEAN}; }
 
-// lod: log2 of the footprint's width in texels of the height map
+// lod: log2 of the footprint's smaller width in texels of the height map. Coarser levels have steps, which flat views show.
 fn neuralReliefLod(dx: vec2f, dy: vec2f) -> f32 {
   let size = vec2f(neuralReliefSize(0));
   let x = dx * size;
   let y = dy * size;
-  return 0.5 * log2(max(max(dot(x, x), dot(y, y)), 1e-12));
+  let longer = sqrt(max(max(dot(x, x), dot(y, y)), 1e-12));
+  return log2(max(abs(x.x * y.y - x.y * y.x) / longer, 1e-6));
 }
 
 fn neuralReliefStored(uv: vec2f, level: i32) -> f32 {

@@ -670,6 +670,60 @@ test("three.js draws instances, shadows and an environment without a warning", I
   assert.deepEqual(page.problems, []);
 });
 
+test("three.js shows relief on a plane that leans back, with its shadows, on WebGL and on WebGPU", IN_THREE, async () => {
+  const side = 16;
+  const tilt = (50 * Math.PI) / 180;
+  const found = await page.evaluate(`(async () => {
+    const loaded = await load("b_relief.vdg");
+    const world = (library, material) => {
+      const plane = new library.Mesh(new library.PlaneGeometry(1, 1), material);
+      plane.rotation.x = -${tilt};
+      const sun = new library.DirectionalLight(0xffffff, 2);
+      sun.position.set(1, 2, 3);
+      return new library.Scene().add(plane, sun);
+    };
+    const target = new THREE.WebGLRenderTarget(${side}, ${side}, { type: THREE.FloatType });
+    renderer.setRenderTarget(target);
+    renderer.render(world(THREE, new neural.NeuralMaterial(loaded, renderer, { filter: "exact" })), camera);
+    const webgl = new Float32Array(4 * ${side * side});
+    renderer.readRenderTargetPixels(target, 0, 0, ${side}, ${side}, webgl);
+    let webgpu = null;
+    if (await navigator.gpu?.requestAdapter()) {
+      const GPU3 = await import("three/webgpu");
+      const { NeuralNodeMaterial } = await import("/src/three_webgpu.js");
+      const renderer = new GPU3.WebGPURenderer();
+      await renderer.init();
+      const target = new GPU3.RenderTarget(${side}, ${side}, { type: GPU3.FloatType });
+      renderer.setRenderTarget(target);
+      const eye = new GPU3.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+      eye.position.z = 2;
+      renderer.render(world(GPU3, new NeuralNodeMaterial(loaded, renderer, { filter: "exact" })), eye);
+      webgpu = Array.from(await renderer.readRenderTargetPixelsAsync(target, 0, 0, ${side}, ${side}));
+    }
+    return { webgl: Array.from(webgl), webgpu };
+  })()`);
+  const decoder = new Decoder(await loadFrom("b_relief.vdg"));
+  const { width, height } = decoder.material.latents;
+  const lod = Math.log2(Math.max(width, height / Math.cos(tilt)) / side);
+  const { tilted } = JSON.parse(readFileSync(path.join(folder, "relief_rows.json")));
+  const turned = (row) => side * (side - 1 - Math.floor(row / side)) + (row % side);
+  for (const [texels, at] of [[found.webgl, (pixel) => pixel], [found.webgpu, turned]]) {
+    if (!texels) continue;
+    const isRight = tilted.map(({ pixel, uv, lit, wi, wo }) => {
+      // as the shader does where the relief turns away from the viewer
+      const seen = [wo[0], wo[1], Math.max(wo[2], 1e-3)];
+      const exact = decoder.evaluate(uv, lod, wi, seen.map((each) => each / Math.hypot(...seen)));
+      return exact.every((each, channel) => Math.abs(texels[4 * at(pixel) + channel] - 2 * lit * each) < 1e-2 * Math.max(2 * each, 0.01));
+    });
+    const right = isRight.filter(Boolean).length;
+    // at the walls between the flat cells of a coarse level, single floats choose either side
+    assert.ok(right > 0.94 * tilted.length, `${right} of ${tilted.length} pixels`);
+  }
+  const dark = tilted.filter(({ lit }) => !lit).length;
+  assert.ok(dark > 0.03 * tilted.length && dark < 0.9 * tilted.length, `${dark} of ${tilted.length} are dark`);
+  assert.deepEqual(page.problems, []);
+});
+
 for (const name of bundles.filter((each) => /b_(solid|thin)/.test(each))) {
   test(`${name}: three.js shows both sides, also from behind and under a sky`, IN_THREE, async () => {
     const side = 8;
