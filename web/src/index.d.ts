@@ -54,6 +54,7 @@ export class Material {
   readonly latents: Texture & { scale: number[]; offset: number[] };
   readonly emission: Texture | null;
   readonly opacity: Texture | null;
+  readonly relief: (Texture & { scale: number; midlevel: number }) | null;
   readonly proxies: (Texture & { cosines: number[]; curves: number[][][] }) | null;
   reference(): Promise<Reference>;
   /** A file that the manifest lists, such as preview.png. */

@@ -15,6 +15,7 @@ export class GlMaterial {
   readonly latents: WebGLTexture;
   readonly emission: WebGLTexture | null;
   readonly opacity: WebGLTexture | null;
+  readonly relief: WebGLTexture | null;
   /** Takes texture units `unit` and `unit + 1`, and uniform block `block`. */
   bind(program: WebGLProgram, unit?: number, block?: number): void;
   /** Shows another state of the material. False if it needs another shader, so that nothing was replaced. */
@@ -33,3 +34,6 @@ export function evaluateRows(
 ): number[][];
 /** Compares this device's decoder with the bundle's reference. */
 export function check(gl: WebGL2RenderingContext, material: Material): Promise<Comparison>;
+
+/** Relief in GLSL ES 3.00, for `neuralHeights` (the texture `relief`) and `neuralRange` (its scale and midlevel). */
+export function reliefGlsl(): string;

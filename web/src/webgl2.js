@@ -8,6 +8,8 @@ import { liveVector } from "./live.js";
 import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 
+export { reliefGlsl } from "./relief.js";
+
 const TEXTURES = ["latents", "emission", "opacity", "relief"];
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
 

@@ -10,6 +10,7 @@ export class GpuMaterial {
   readonly numbers: any;
   readonly emission: any | null;
   readonly opacity: any | null;
+  readonly relief: any | null;
   /** Entries of a bind group, at the bindings of the shader text. */
   entries(): { binding: number; resource: any }[];
   /**
@@ -24,3 +25,6 @@ export function uploadTexture(device: any, texture: Texture, file?: string, into
 export function evaluateRows(device: any, material: Material, reference: Reference, options?: { before?: Material }): Promise<number[][]>;
 /** Compares this device's decoder with the bundle's reference. */
 export function check(device: any, material: Material): Promise<Comparison>;
+
+/** Relief in WGSL. The options are expressions for the texture `relief`, and for its scale and midlevel. */
+export function reliefWgsl(options?: { heights?: string; range?: string }): string;

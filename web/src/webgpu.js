@@ -8,6 +8,8 @@ import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
 
+export { reliefWgsl } from "./wgsl_relief.js";
+
 const TEXTURES = ["latents", "emission", "opacity", "relief"];
 
 /** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */

@@ -137,8 +137,10 @@ int main(int count, char **words)
     VdBundle bundle;
     VdError error;
     float row[11], found[7];
-    if (count < 2 || !vd_open(&bundle, words[1], &error) || bundle.relief.format != VD_R8G8B8A8_UNORM)
+    if (count < 2 || !vd_open(&bundle, words[1], &error))
         return 1;
+    if (bundle.relief.format != VD_R8G8B8A8_UNORM)
+        return 2;
     while (fread(row, sizeof row, 1, stdin)) {
         vd_relief(&bundle, row, row + 4, row + 2, row[10], found);
         found[3] = vd_relief_shadow(&bundle, found, row + 7, row + 2, row[10]);
