@@ -49,7 +49,8 @@ def test_mcs_compiles_the_scripts_against_the_published_signatures(written, tmp_
         pytest.skip("mcs is not installed: install mono-mcs")
     scripts = [path for name, path in written[1].items() if name.endswith(".cs")]
     # an importer and an asset are in files of their names
-    assert {path.name for path in scripts} == {"VerdigrisImporter.cs", "NeuralMaterial.cs"}
+    names = {"VerdigrisImporter.cs", "VerdigrisExample.cs", "NeuralMaterial.cs"}
+    assert {path.name for path in scripts} == names
     command = [mcs, "-t:library", "-warnaserror", f"-out:{tmp_path / 'a.dll'}"]
     run(*command, HERE / "unity_stubs.cs", *scripts)
 

@@ -65,6 +65,34 @@ namespace UnityEngine
         public static float InverseLerp(float a, float b, float value) { return value; }
     }
 
+    public struct Vector3
+    {
+        public float x, y, z;
+        public Vector3(float x, float y, float z) { this.x = x; this.y = y; this.z = z; }
+    }
+
+    public class Component : Object { }
+
+    public class Transform : Component
+    {
+        public Vector3 position { get; set; }
+        public Vector3 localScale { get; set; }
+    }
+
+    public class Renderer : Component
+    {
+        public Material sharedMaterial { get; set; }
+    }
+
+    public enum PrimitiveType { Sphere, Capsule, Cylinder, Cube, Plane, Quad }
+
+    public sealed class GameObject : Object
+    {
+        public static GameObject CreatePrimitive(PrimitiveType type) { return null; }
+        public Transform transform { get { return null; } }
+        public T GetComponent<T>() { return default(T); }
+    }
+
     public enum TextureWrapMode { Repeat, Clamp, Mirror, MirrorOnce }
 
     public enum FilterMode { Point, Bilinear, Trilinear }
@@ -110,10 +138,42 @@ namespace UnityEngine.Experimental.Rendering
     public enum TextureCreationFlags { None = 0, MipChain = 1, DontInitializePixels = 4 }
 }
 
+namespace UnityEngine.SceneManagement
+{
+    public struct Scene { }
+}
+
+namespace UnityEditor.SceneManagement
+{
+    public enum NewSceneSetup { EmptyScene, DefaultGameObjects }
+
+    public enum NewSceneMode { Single, Additive }
+
+    public sealed class EditorSceneManager
+    {
+        public static UnityEngine.SceneManagement.Scene NewScene(NewSceneSetup setup,
+            NewSceneMode mode = NewSceneMode.Single) { return default(UnityEngine.SceneManagement.Scene); }
+        public static bool SaveCurrentModifiedScenesIfUserWantsTo() { return true; }
+    }
+}
+
 namespace UnityEditor
 {
+    [AttributeUsage(AttributeTargets.Method)]
+    public sealed class MenuItem : Attribute
+    {
+        public MenuItem(string itemName) { }
+        public MenuItem(string itemName, bool isValidateFunction) { }
+    }
+
+    public sealed class Selection
+    {
+        public static UnityEngine.Object activeObject { get; set; }
+    }
+
     public sealed class AssetDatabase
     {
+        public static string GetAssetPath(UnityEngine.Object assetObject) { return ""; }
         public static T LoadAssetAtPath<T>(string assetPath) where T : UnityEngine.Object { return null; }
     }
 }
