@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
+from verdigris.core.material.analyse.displacement import displacement_parts
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
     FROM_OUTSIDE,
     KEPT,
-    NODE_FEATURES,
     TRANSMITTED,
     Part,
 )
@@ -129,6 +129,7 @@ def describe_material(
             *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
             *_left_out(shaders),
+            *displacement_parts(document, material, nodes),
             *_with_code(document, nodes),
         ),
     )
@@ -226,8 +227,6 @@ def _left_out(shaders: Sequence[mx.Node]) -> Iterator[Part]:
             shown = _some(listed)
             # nothing is lost
             yield Part("unused variables", KEPT, f"{shown}: the response does not read them")
-        if implementation is not None and implementation.hasAttribute("height"):
-            yield NODE_FEATURES["displacement"]
         zero = implementation.getAttribute(ZERO) if implementation is not None else ""
         if zero:
             yield Part("other constants", APPROXIMATED, f"{_some(zero)}: they read as 0")

@@ -68,8 +68,14 @@ def make_contents(
         emission=maps.emission,
         emission_format=maps.emission_format,
         opacity=maps.opacity,
+        relief=maps.relief.heights,
         proxies=proxies.proxies,
-        runtime=runtime_files(exported.parameters.spec, arithmetic.advised, transmits=below > 0),
+        runtime=runtime_files(
+            exported.parameters.spec,
+            arithmetic.advised,
+            transmits=below > 0,
+            has_relief=maps.relief.heights is not None,
+        ),
     )
 
 

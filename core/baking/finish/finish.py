@@ -116,7 +116,8 @@ def _write(
         exported = replace(exported, parameters=exported.parameters.with_heads(*heads()))
     contents = make_contents(run, material, exported, figures, proxies, is_first)
     yield from coarse_halves(contents, name)
-    unlit = run.maps[material].unlit
+    unlit, relief = run.maps[material].unlit, run.maps[material].relief
+    yield from (Warning(f"{name}: {note}") for note in relief.notes)
     yield from cut_glow(unlit.emission, name)
     yield from _closing(run, 4)
     yield from _put(run, path, exported, contents)

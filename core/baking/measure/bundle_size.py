@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.cost.source_bytes import source_bytes
-from verdigris.core.bundle.files.ktx2 import BC6H, FORMATS, R8, RGBA16F, TextureShape
+from verdigris.core.bundle.files.ktx2 import BC6H, FORMATS, R8, RGBA8, RGBA16F, TextureShape
 from verdigris.core.bundle.files.stored_textures import (
     emission_levels,
     latent_bytes,
@@ -19,6 +19,7 @@ from verdigris.core.bundle.files.stored_textures import (
 )
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.proxies.proxy_texture import trilinear
+from verdigris.core.geometry.teacher_relief import TeacherRelief, find_relief, relief_texels
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels, unlit_maps
 from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.settings.bake_settings import BC7_FORMAT
@@ -26,7 +27,6 @@ from verdigris.core.settings.bake_settings import BC7_FORMAT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -68,22 +68,24 @@ def compressed_sources(teachers: Sequence[Teacher]) -> int:
 
 @dataclass(frozen=True)
 class StoredMaps:
-    """The maps of emission and opacity that a bundle will hold: mip levels and format."""
+    """The maps that a bundle will hold: mip levels and format."""
 
     unlit: UnlitMaps
     """Means over the texels of the bake's resolution."""
     emission: Levels | None
     opacity: Levels | None
     emission_format: str
+    relief: TeacherRelief
 
     @property
     def bytes(self) -> int:
         """Bytes on a device."""
-        pairs = ((self.emission, self.emission_format), (self.opacity, R8))
+        heights = self.relief.heights.levels if self.relief.heights else None
+        pairs = ((self.emission, self.emission_format), (self.opacity, R8), (heights, RGBA8))
         return sum(_bytes(levels, name) for levels, name in pairs if levels)
 
 
-def make_maps(teacher: DeviceMaterial, settings: BakeSettings) -> StoredMaps:
+def make_maps(teacher: Teacher, settings: BakeSettings) -> StoredMaps:
     """The maps of a material, with as many texels as they need."""
     unlit = unlit_maps(teacher, settings.resolution)
     glow, coverage = (None if each is None else as_small_as_needed(each) for each in unlit)
@@ -92,6 +94,7 @@ def make_maps(teacher: DeviceMaterial, settings: BakeSettings) -> StoredMaps:
         None if glow is None else emission_levels(glow),
         None if coverage is None else opacity_levels(coverage),
         BC6H if settings.latent_format == BC7_FORMAT else RGBA16F,
+        find_relief(teacher, relief_texels(settings.resolution)),
     )
 
 

@@ -57,7 +57,6 @@ _TRANSPARENT = (
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
 _VOLUME = "absorption and scattering inside the body need ray tracing"
-_DISPLACEMENT = "the shape is not changed: apply it to the mesh, or bake a normal map"
 _EMISSION = "as a map of its own; comparisons and the panel show reflected light only"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
 _COLOURED_OPACITY = f"{_OPACITY}; a colour counts with its luminance, as in MaterialX"
@@ -152,7 +151,6 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
             off=1.0,
             unless=("opacityMode", "opacityThreshold"),
         ),
-        Feature("displacement", ("displacement",), DROPPED, _DISPLACEMENT),
         Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
     ),
     "disney_principled": (
@@ -202,7 +200,6 @@ FACING = Part(
 )
 # The parts that nodes anywhere in the graph are, by their category.
 NODE_FEATURES: dict[str, Part] = {
-    "displacement": Part("displacement", DROPPED, _DISPLACEMENT),
     "volume": Part("volume", DROPPED, _VOLUME),
     "absorption_vdf": Part("volume", DROPPED, _VOLUME),
     "anisotropic_vdf": Part("volume", DROPPED, _VOLUME),

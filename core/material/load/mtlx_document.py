@@ -85,6 +85,13 @@ class Document:
     """The text that it was read from."""
     changes: DocumentChanges = NO_CHANGES
     """What differs from the text."""
+    path: Path | None = None
+
+    @cached_property
+    def of_heights(self) -> Document:
+        """The document in which materials that are displaced emit their height."""
+        where = self.name, self.path, self.search, self.changes
+        return _parse(self.text, *where, of_heights=True)
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -303,18 +310,21 @@ def _parse(
     path: Path | None,
     search: SearchPath,
     changes: DocumentChanges = NO_CHANGES,
+    of_heights: bool = False,
 ) -> Document:
     written = read_as_written(text, name, path, search)
     root, facts = written.root, written.facts
     with _refusing_faults(name):
         _looks_by_material(root)  # refuses looks that inherit each other
         set_inputs(root, changes.inputs)
-        rewritten = normalise(root)
+        rewritten = normalise(root, of_heights)
         shaders = note_shaders(root, written.search)
     ignored = tuple(facts.twins), tuple(facts.overrides)
     search = replace(written.search, hints=_image_folders(root, written.search))
     files = tuple(dict.fromkeys((*written.files, *shaders)))
-    return Document(name, root, search, files, *ignored, *rewritten, text=text, changes=changes)
+    return Document(
+        name, root, search, files, *ignored, *rewritten, text=text, changes=changes, path=path
+    )
 
 
 @contextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from verdigris.core.base.errors import MissingTextureError
+from verdigris.core.base.errors import DocumentError, MissingTextureError, TextureError
 from verdigris.core.base.text import printable
 from verdigris.core.material.files.image_headers import find_tiles
 from verdigris.core.material.files.missing_files import describe_missing
 from verdigris.core.material.graph.traversal import image_inputs
+from verdigris.core.material.load.displaced import height_document
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
@@ -55,6 +57,8 @@ def source_facts(
     import MaterialX as mx
 
     text = mx.writeToXmlString(document.root).encode()
+    if displaced := _find_displaced(document, material):
+        text += mx.writeToXmlString(displaced[0].root).encode()
     return {
         "document": Path(document.name).name,
         "document_sha256": hashlib.sha256(text).hexdigest(),
@@ -67,6 +71,10 @@ def source_facts(
 def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
     """All images that a material reads. Raises one TextureError for all missing images."""
     found: dict[Path, None] = {}
+    if displaced := _find_displaced(document, material):
+        # heights are left out if an image of theirs is missing
+        with contextlib.suppress(TextureError):
+            found.update(dict.fromkeys(texture_files(*displaced)))
     missing: list[MissingTextureError] = []
     for node in document.nodes_of(material):
         for port in image_inputs(node):
@@ -82,6 +90,14 @@ def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
     if missing:
         raise describe_missing(missing, document.name, document.search.has_options)
     return tuple(sorted(found))
+
+
+def _find_displaced(document: Document, material: Material) -> tuple[Document, Material] | None:
+    """The document of a material's heights, if it has heights that can be evaluated."""
+    try:
+        return height_document(document, material)
+    except DocumentError:
+        return None
 
 
 def files_read(document: Document, material: Material) -> tuple[Path, ...]:

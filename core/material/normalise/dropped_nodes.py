@@ -1,4 +1,4 @@
-"""Nodes that a bake drops: displacement, volumes, the back of a surface, and disabled nodes.
+"""Nodes that do not become code of a surface: displacement, volumes, its back, and disabled nodes.
 
 They are emptied or replaced before anything resolves their inputs. Images of a displacement, often
 the largest of a material, need not exist. MaterialX has no code for most volume nodes. The graph of
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
 DISABLE = "disable"
+# Attribute of an emptied displacement: `vector`, or the category of a node that is not evaluated.
+DISPLACED_BY, VECTOR = "displacedby", "vector"
 # For each type, a category that does nothing without inputs: the only volume that has code, and the
 # displacement that reports look for.
 _EMPTY = {"VDF": "anisotropic_vdf", "displacementshader": "displacement"}
@@ -27,13 +29,26 @@ _SIDES = {
 
 
 def empty_volumes_and_displacements(root: mx.Document) -> None:
-    """Replaces each volume and each displacement by one without inputs, which does nothing."""
+    """Replaces each volume and each displacement by one without inputs, which does nothing. Heights
+    are evaluated in a document of their own (heights.py)."""
     for node in all_nodes(root):
         if node.getType() in _EMPTY:
+            _note_kind(node)
             node.setCategory(_EMPTY[node.getType()])
             node.removeAttribute("nodedef")
             for port in node.getInputs():
                 node.removeChild(port.getName())
+
+
+def _note_kind(node: mx.Node) -> None:
+    """Keeps what reports tell of a displacement."""
+    port = node.getInput("displacement")
+    if node.getType() == "displacementshader":
+        is_vector = port is not None and port.getType() == "vector3"
+        is_known = node.getCategory() == _EMPTY[node.getType()]
+        kind = node.getCategory() if not is_known else VECTOR if is_vector else ""
+        if kind:
+            node.setAttribute(DISPLACED_BY, kind)
 
 
 def use_front_shader_for_back(root: mx.Document) -> None:

@@ -22,6 +22,7 @@ from verdigris.core.material.normalise.graphs import (
     remove_code_beside_graphs,
     unwrap_material_definitions,
 )
+from verdigris.core.material.normalise.heights import emit_heights
 from verdigris.core.material.normalise.inputs import (
     border_black,
     copy_inherited_inputs,
@@ -96,7 +97,7 @@ PASSES = (
     ),
     Pass(
         "dropped nodes",
-        "Displacement and volumes are not baked, and their images and code may be missing.",
+        "Volumes are not baked and heights apart, and their images and code may be missing.",
         None,
         empty_volumes_and_displacements,
     ),
@@ -192,12 +193,15 @@ class Rewritten(NamedTuple):
     conversions: tuple[Conversion, ...]
 
 
-def normalise(root: mx.Document) -> Rewritten:
-    """Applies all passes to a document that has the library attached."""
+def normalise(root: mx.Document, of_heights: bool = False) -> Rewritten:
+    """Applies all passes to a document that has the library attached. `of_heights`: displaced
+    materials emit their height."""
     former: dict[str, str] = {}
     conversions: list[Conversion] = []
     for each in PASSES:
-        found = each.apply(root)
+        is_apart = of_heights and each.apply is empty_volumes_and_displacements
+        apply = emit_heights if is_apart else each.apply
+        found = apply(root)
         if isinstance(found, Mapping):
             former.update(found)
         elif found is not None:

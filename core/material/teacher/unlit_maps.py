@@ -52,7 +52,7 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
         raise SettingsError(f"a map has {min(width, height)} texels on a side: use at least 1")
     if teacher.is_dark_and_opaque:
         return UnlitMaps(None, None)
-    means = _average(teacher, width, height)
+    means = average(teacher, width, height)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
         emission if emission.any() else None, coverage if coverage.min() < _OPAQUE else None
@@ -115,9 +115,11 @@ def _change(before: Floats, after: Floats) -> float:
     return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
 
 
-def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
-    """The mean emission and coverage of each texel, [height, width, 4]."""
-    places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // min(width, height))))
+def average(teacher: DeviceMaterial, width: int, height: int, places: int = 0) -> Floats:
+    """The mean emission and coverage of each texel, [height, width, 4], over this many places along
+    its side, by default as many as a small map needs."""
+    least = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // min(width, height))))
+    places = places or least
     result = np.empty((height, width, 4), np.float32)
     aside = _spread(places**2)
     for rows in _bands(width, height):

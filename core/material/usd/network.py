@@ -52,6 +52,8 @@ class Network:
     version: str
     surface: Link
     displacement: Link | None = None
+    displaced_by: str = ""
+    """What MaterialX does not define of the displacement, which is then written without inputs."""
     shaders: dict[str, Shader] = field(default_factory=dict)
     outputs: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """Names of graph outputs, by (graph, shader, output)."""

@@ -30,8 +30,8 @@ VERSION_ATTRIBUTE = "config:mtlx:version"
 # MaterialX's attributes of an input, kept as custom data by document_layer.py.
 UNIT_KEYS = ("unit", "unittype")
 _COLOURED = ("color", "asset")
-# Stands for any displacement node: displacement is dropped.
-_DISPLACEMENT = "ND_displacement_float"
+# Stands for a displacement node that MaterialX does not define.
+_UNKNOWN = "ND_displacement_float"
 _SURFACE = "ND_UsdPreviewSurface_surfaceshader"
 _UV_TEXTURE = "ND_UsdUVTexture_23"
 # The USD name of a node that reads a property ends with its type.
@@ -81,14 +81,13 @@ def read_network(material: UsdShade.Material, is_defined: IsDefined) -> Network:
         raise DocumentError(f"{prim.GetPath()}: {_why_no_surface(material)}")
     network = Network(prim.GetName(), str(prim.GetPath()), _version(prim, surface), surface)
     network.notes += passed_over
-    stack = [surface]
+    stack = [surface, *_find_displacement(material, network, is_defined)]
     while stack:
         path = stack.pop().shader
         if path not in network.shaders:
             shader = _read_shader(prim, path, network, is_defined)
             network.shaders[path] = shader
             stack += [port.link for port in shader.ports if port.link]
-    _add_displacement(material, network, is_defined)
     for graph in {shader.graph for shader in network.shaders.values()} - {""}:
         _name_outputs(prim.GetStage().GetPrimAtPath(graph), network)
     return network
@@ -148,16 +147,39 @@ def _is_defined(prim: Usd.Prim, link: Link, is_defined: IsDefined) -> bool:
     return is_defined(_definition(prim, link), version_numbers(_version(prim, link)))
 
 
-def _add_displacement(material: UsdShade.Material, network: Network, is_defined: IsDefined) -> None:
-    """Adds the displacement without its inputs: reports name it, and it is not baked."""
+def _find_displacement(
+    material: UsdShade.Material, network: Network, is_defined: IsDefined
+) -> list[Link]:
+    """The displacement, to be read like the surface. One that MaterialX does not define is added
+    without inputs: reports name it."""
     link, _ = _find_terminal(material, "displacement", is_defined)
-    # a preview surface is its own displacement, by an input
-    if link is None or link.shader in network.shaders:
-        return
     prim = material.GetPrim()
-    graph = _outermost_graph(prim.GetStage().GetPrimAtPath(link.shader), prim)
+    # a preview surface is its own displacement, by an input
+    if link is None or _definition(prim, link) == _SURFACE:
+        return []
     network.displacement = link
-    network.shaders[link.shader] = Shader(link.shader, _DISPLACEMENT, graph, ())
+    network.displaced_by = _find_undefined(prim, link, is_defined)
+    if not network.displaced_by:
+        return [link]
+    graph = _outermost_graph(prim.GetStage().GetPrimAtPath(link.shader), prim)
+    network.shaders[link.shader] = Shader(link.shader, _UNKNOWN, graph, ())
+    return []
+
+
+def _find_undefined(prim: Usd.Prim, link: Link, is_defined: IsDefined) -> str:
+    """The first node upstream that MaterialX does not define; empty if there is none."""
+    from pxr import UsdShade
+
+    stack, seen = [link], {link.shader}
+    while stack:
+        link = stack.pop()
+        if not _is_defined(prim, link, is_defined):
+            return _definition(prim, link) or link.shader
+        shader = UsdShade.Shader(prim.GetStage().GetPrimAtPath(link.shader))
+        links = [_link(port) for port in shader.GetInputs()]
+        stack += [each for each in links if each and each.shader not in seen]
+        seen.update(each.shader for each in stack)
+    return ""
 
 
 def _why_no_surface(material: UsdShade.Material) -> str:

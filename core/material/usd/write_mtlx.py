@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.normalise.dropped_nodes import DISPLACED_BY
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.foreign_nodes import foreign_origin
 from verdigris.core.material.usd.network import Link, Network, Port, Shader
@@ -87,6 +88,9 @@ class _Writer:
         )
         if signature.is_current:
             node.set("nodedef", signature.definition)
+        displacement = self.network.displacement
+        if self.network.displaced_by and displacement and displacement.shader == shader.path:
+            node.set(DISPLACED_BY, self.network.displaced_by)
         for port in shader.ports:
             wanted = signature.inputs.get(port.name)
             if wanted is None:

@@ -40,7 +40,7 @@ def test_parts_that_are_switched_off_are_not_listed():
     assert set(found) == {"base", "specular"}
 
 
-def test_displacement_and_nodes_without_geometry_are_dropped():
+def test_displacement_is_kept_and_nodes_without_geometry_are_dropped():
     text = document(
         '<geompropvalue name="wear" type="float"><input name="geomprop" type="string" '
         'value="wear"/></geompropvalue>',
@@ -51,7 +51,7 @@ def test_displacement_and_nodes_without_geometry_are_dropped():
         'type="displacementshader" nodename="bumps"/></surfacematerial>',
     )
     found = fates(text)
-    assert found["displacement"] == "dropped"
+    assert found["displacement"] == "kept"
     assert found["property 'wear' of the geometry"] == "approximated"
 
 

@@ -238,7 +238,7 @@ def test_a_preview_surface_evaluates_like_the_same_in_materialx(previews, name, 
 
 def test_the_displacement_of_a_preview_surface_is_reported(previews):
     (report,) = describe(opened(convert(previews, "houdini")), probe=False)
-    assert [part.fate for part in report.parts if part.name == "displacement"] == ["dropped"]
+    assert [part.fate for part in report.parts if part.name == "displacement"] == ["kept"]
 
 
 @pytest.mark.parametrize(

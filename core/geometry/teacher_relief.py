@@ -1,0 +1,60 @@
+"""The height map of a material, with what is to be said about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.geometry.height_map import HeightMap, make_height_map
+from verdigris.core.material.teacher.heights import find_heights
+
+if TYPE_CHECKING:
+    from verdigris.core.material.teacher.teacher import Teacher
+
+# Texels a side of a map for pictures, and limits of those for bundles.
+PICTURE_TEXELS = 1024
+_FEWEST, _MOST = 512, 2048
+# Heights that span more, in widths of uv, are probably in other units.
+_LARGEST_RANGE = 1.0
+
+
+class TeacherRelief(NamedTuple):
+    """Heights of a material, if it displaces its surface."""
+
+    heights: HeightMap | None
+    notes: tuple[str, ...] = ()
+    """For the user, one line each."""
+
+
+def relief_texels(resolution: int) -> int:
+    """The most texels a side of a height map beside latents with this resolution."""
+    return min(_MOST, max(_FEWEST, 2 * resolution))
+
+
+def find_relief(teacher: Teacher, most: int = PICTURE_TEXELS) -> TeacherRelief:
+    """The height map of a material, with at most this many texels a side."""
+    try:
+        found = find_heights(teacher, most)
+    except VerdigrisError as failure:
+        return TeacherRelief(None, (f"the displacement is left out: {failure}",))
+    if found is None:
+        return TeacherRelief(None)
+    notes = []
+    if found.not_finite:
+        notes.append(
+            f"the displacement is not finite at {100 * found.not_finite:.3g}% of the surface, and "
+            "counts as 0 there: look for divisions by zero"
+        )
+    heights = make_height_map(found.values)
+    if heights is None:
+        value = float(found.values.flat[0])
+        if value:
+            notes.append(
+                f"the displacement is {value:.3g} everywhere and left out: move the mesh instead"
+            )
+    elif heights.scale > _LARGEST_RANGE:
+        notes.append(
+            f"the displacement spans {heights.scale:.3g} times the width of uv, if that is 1 unit "
+            "wide: relief shows its highest places only; check its scale"
+        )
+    return TeacherRelief(heights, tuple(notes))

@@ -1,0 +1,45 @@
+"""What a bake makes of the displacement of a material."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.load.displaced import height_document
+from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.normalise.dropped_nodes import DISPLACED_BY, VECTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import MaterialX as mx
+
+    from verdigris.core.material.load.mtlx_document import Document, Material
+
+_NAME = "displacement"
+_RELIEF = "as a height map of its own, which shows relief; silhouettes keep the shape of the mesh"
+
+
+def displacement_parts(
+    document: Document, material: Material, nodes: Sequence[mx.Node]
+) -> list[Part]:
+    """The part that displacement is of a material, if it has one."""
+    kinds = [node.getAttribute(DISPLACED_BY) for node in nodes if node.getType() == _SHADER]
+    other = next((kind for kind in kinds if kind not in ("", VECTOR)), "")
+    if other:
+        how = f"it is made by {other!r}, and heights come from 'displacement': connect one"
+        return [Part(_NAME, DROPPED, how)]
+    try:
+        found = height_document(document, material)
+        if found is None:
+            return []
+        texture_files(*found)
+    except VerdigrisError as failure:
+        return [Part(_NAME, DROPPED, str(failure))]
+    if VECTOR in kinds:
+        return [Part(_NAME, APPROXIMATED, f"{_RELIEF}; of a vector the part along the normal")]
+    return [Part(_NAME, KEPT, _RELIEF)]
+
+
+_SHADER = "displacementshader"
