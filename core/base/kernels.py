@@ -71,6 +71,8 @@ class Source:
 
     name: str
     text: str | None = None
+    linked: tuple[str, ...] = ()
+    """Other files, whose exports replace what it declares as extern."""
 
 
 def constants_module(name: str, values: Mapping[str, int | float]) -> Source:
@@ -106,7 +108,8 @@ class Kernels:
         """The compute kernel `entry` of the first source, linked with the others and cached."""
         key = (tuple(sources), entry)
         if key not in self._kernels:
-            modules = [self.load(source) for source in sources]
+            linked = [Source(name) for source in sources for name in source.linked]
+            modules = [self.load(source) for source in (*sources, *linked)]
             with span(f"compile {entry}"):
                 program = self._session.link_program(modules, [modules[0].entry_point(entry)])
                 kernel = self._gpu.create_compute_kernel(program)

@@ -55,6 +55,18 @@ class Mesh:
         along_v = sign * (edge2 * step1[:, :1] - edge1 * step2[:, :1])
         return normalized(along_u), normalized(along_v)
 
+    def extents(self) -> Floats:
+        """Lengths (T, 2) of a unit of u and of v; 1 for degenerate uvs."""
+        edges, steps = (np.diff(values, axis=1) for values in (self.position, self.uv))
+        area = steps[:, 0, 0] * steps[:, 1, 1] - steps[:, 1, 0] * steps[:, 0, 1]
+        # the derivative by u has the steps of v, and that by v those of u
+        along = edges[:, :1] * steps[:, 1, ::-1, None]
+        across = edges[:, 1:] * steps[:, 0, ::-1, None]
+        length = np.linalg.norm(along - across, axis=-1)
+        is_flat = np.abs(area) < 1e-20
+        found = length / np.where(is_flat, 1, np.abs(area))[:, None]
+        return np.where(is_flat[:, None], 1, found).astype(np.float32)
+
 
 def in_atlas(mesh: Mesh, tiles: Tiles | None) -> Mesh:
     """A mesh with the uv of the atlas of these UDIM tiles, if there are any."""

@@ -71,6 +71,11 @@ def normal(heights: HeightMap, uv: FloatArray, extent: FloatArray, level: int = 
     return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
+def height_at(heights: HeightMap, uv: FloatArray) -> Doubles:
+    """Heights at places, in world units."""
+    return heights.scale * (_bilinear(heights, uv, 0) - heights.midlevel)
+
+
 def _size(heights: HeightMap, level: int) -> tuple[int, int]:
     rows, columns = heights.levels[level].shape[:2]
     return columns, rows

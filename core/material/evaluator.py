@@ -8,7 +8,7 @@ evaluated, as `inspect` does, a smaller kernel (use_points.slang) compiles in ha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,13 +247,16 @@ def use_material(
     slope_step: float,
     variables: Mapping[str, Any],
     encoder: slangpy.CommandEncoder | None = None,
+    linked: tuple[str, ...] = (),
     **parameters: Any,
 ) -> None:
-    """Runs or records a job for `count` points. `parameters` are those of the shader."""
+    """Runs or records a job for `count` points. `parameters` are those of the shader. The kernel of
+    all jobs is linked with the modules `linked`."""
     device = material.device
     is_small = job in _OF_CHANNELS.values() and not material.has_kernel(*_ALL_JOBS)
+    source, entry = _POINTS if is_small else _ALL_JOBS
     device.dispatch(
-        material.kernel(*(_POINTS if is_small else _ALL_JOBS)),
+        material.kernel(replace(source, linked=linked), entry),
         count * material.lanes_per_sample,
         {
             **_unused(device, _OF_POINTS if is_small else _OF_JOBS),

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.listed_light import NetworkLight
+    from verdigris.core.pictures.relief import DeviceHeights
 
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
@@ -150,15 +151,19 @@ class LitPart:
         variables = {
             "gParameters": parameters,
             **gbuffer.buffers,
+            **gbuffer.relief,
             "gOrigins": self._origins,
             **lighting.environment.buffers,
             **lighting.occluders.buffers,
         }
         if self._listed is not None:
-            self._listed.add(variables, pairs, 2 * pairs + suns, lighting.emission)
+            source = replace(_LIST_ENVIRONMENT, linked=gbuffer.linked)
+            self._listed.add(source, variables, pairs, 2 * pairs + suns, lighting.emission)
         else:
             material.device.dispatch(
-                material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment"),
+                material.kernel(
+                    replace(SHADE_ENVIRONMENT, linked=gbuffer.linked), "shadeEnvironment"
+                ),
                 gbuffer.count * material.lanes_per_sample,
                 {**variables, "gSum": self.sum, **material.bindings()},
             )
@@ -201,11 +206,18 @@ class _Listed:
         highlights = device.new_buffer(network.highlights(uv))
         return cls(network, uv, network.unlit(uv), np.zeros((len(uv), 4), np.float32), highlights)
 
-    def add(self, variables: dict[str, Any], pairs: int, directions: int, emission: float) -> None:
+    def add(
+        self,
+        source: Source,
+        variables: dict[str, Any],
+        pairs: int,
+        directions: int,
+        emission: float,
+    ) -> None:
         of_each = np.array([emission, emission, emission, 1], np.float32) * np.float32(pairs)
         self.sum += self.unlit * of_each
         self.sum[:, :3] += self.network.lit(
-            _LIST_ENVIRONMENT,
+            source,
             "listEnvironment",
             self.uv,
             directions,
@@ -240,11 +252,13 @@ def render_under(
     is_flat: bool = False,
     on_progress: Callable[[float], None] = lambda _: None,
     camera: Camera = FRONT,
+    relief: DeviceHeights | None = None,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4). `on_progress` gets the part
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
     gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
+    gbuffer = relief.seen(gbuffer) if relief else gbuffer
     return draw_under(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.base.array_types import Floats
+    from verdigris.core.pictures.relief import DeviceHeights
 
 
 _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
@@ -68,7 +69,7 @@ class Camera:
 FRONT = Camera()
 LARGEST_SIZE = 4096
 ALL_SHAPES = ("sphere", "plane", *SHAPES, "mesh")
-_OF_ALL_PIXELS = ("size", "rotation", "background")
+_OF_ALL_PIXELS = ("size", "rotation", "background", "heights")
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,12 @@ class GBuffer:
     """Where shadow rays start, in the axes of `position`."""
     background: Background
     """What is seen beside the shape."""
+    extent: Floats | None = None
+    """Lengths of a unit of u and of v, (N, 2); without them, a surface shows no relief."""
+    base: Floats | None = None
+    """The points of the base surface through which relief is seen: see relief.py."""
+    heights: DeviceHeights | None = None
+    """The relief, if it is seen."""
 
     def frames(self, part: slice = slice(None)) -> Floats:
         """Position, tangent, bitangent and normal of some pixels, (N, 12)."""
@@ -112,17 +119,26 @@ class GBuffer:
 
     def take(self, chosen: NDArray[np.int64]) -> GBuffer:
         """A G-buffer with some of the pixels."""
-        arrays = {
-            item.name: getattr(self, item.name)[chosen]
-            for item in fields(self)
-            if item.name not in _OF_ALL_PIXELS
-        }
+        names = [item.name for item in fields(self) if item.name not in _OF_ALL_PIXELS]
+        given = {name: getattr(self, name) for name in names}
+        arrays = {name: each[chosen] for name, each in given.items() if each is not None}
         return replace(self, **arrays)
 
 
-def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> GBuffer:
-    """The G-buffer of the shape with this name, `size` pixels a side."""
+def make_gbuffer(
+    kind: str,
+    size: int,
+    mesh: Mesh | None = None,
+    camera: Camera = FRONT,
+    displaced: Mesh | None = None,
+) -> GBuffer:
+    """The G-buffer of the shape with this name, `size` pixels a side. A displaced mesh is seen in
+    its place by the same camera."""
     check_size(size, LARGEST_SIZE)
+    if displaced is not None:
+        camera = placed_camera(kind, camera) if kind in SHAPES else camera
+        placing = _placing_of(kind, mesh, camera)
+        return PlacedMesh(displaced, camera, placing).gbuffer(size, camera)
     if kind == "sphere":
         return sphere_gbuffer(size, camera)
     if kind == "plane":
@@ -174,6 +190,7 @@ def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
         camera.rotation(),
         position.astype(np.float32),
         Background(camera, np.eye(3)),
+        np.ones((count, 2), np.float32),
     )
 
 
@@ -207,7 +224,9 @@ def sphere_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     uv, place, *others = (np.ascontiguousarray(each.T, np.float32) for each in arrays)
     background = Background(camera, np.eye(3))
     frames, to_eye = (others[0], others[1], others[2]), others[3]
-    return GBuffer(size, hit, uv, place, *frames, to_eye, rotation, place, background)
+    # u grows by 2 around the equator, and v by 1 from pole to pole
+    extent = np.stack([np.pi * length, np.full_like(length, np.pi)], 1).astype(np.float32)
+    return GBuffer(size, hit, uv, place, *frames, to_eye, rotation, place, background, extent)
 
 
 def mesh_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
@@ -215,18 +234,37 @@ def mesh_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
     return PlacedMesh(mesh, camera).gbuffer(size, camera)
 
 
+class Placing(NamedTuple):
+    """Where a camera sees a shape."""
+
+    turn: NDArray[np.float64]
+    """Rotation from the axes of light to the picture's."""
+    centre: Floats
+    radius: float
+    distance: float
+
+
+def _placing_of(kind: str, mesh: Mesh | None, camera: Camera) -> Placing:
+    zero = np.zeros(3, np.float32)
+    if kind == "plane":
+        return Placing(np.eye(3), zero, 0.5, 0.5 / camera.slope)
+    if kind == "sphere":
+        return Placing(np.eye(3), zero, 1.0, camera.distance)
+    centre, radius = _bounds(mesh or shape_mesh(kind))
+    return Placing(camera.placing, centre, radius, radius * camera.distance)
+
+
 class PlacedMesh:
     """A mesh that a camera's turn and pitch have rotated, to draw parts of it quickly."""
 
-    def __init__(self, mesh: Mesh, camera: Camera = FRONT) -> None:
+    def __init__(self, mesh: Mesh, camera: Camera = FRONT, placing: Placing | None = None) -> None:
         self._mesh = mesh
-        self._turn = camera.placing
+        found = placing or _placing_of("mesh", mesh, camera)
+        self._turn, self._centre, self._radius, self._distance = found
         self._rotation = rotation = self._turn.T @ camera.rotation() @ self._turn
-        self._centre, self._radius = _bounds(mesh)
         # in the picture's axes, from the mesh's own
         placed = (mesh.position - self._centre).reshape(-1, 3) @ (rotation.T @ self._turn.T)
         placed = placed.reshape(-1, 3, 3)
-        self._distance = self._radius * camera.distance
         self._z = self._distance - placed[..., 2]
         self._plane = placed[..., :2] / self._z[..., None] / camera.slope
 
@@ -271,6 +309,7 @@ class PlacedMesh:
             rotation,
             shadow_origins(own_position, *corners, weights, towards, step),
             Background(camera, self._turn),
+            seen.extents(),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,6 +25,7 @@ from verdigris.core.pictures.gbuffer import (
     make_gbuffer,
 )
 from verdigris.core.pictures.listed_light import network_of
+from verdigris.core.pictures.relief import SHADOWS, relief_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.listed_light import NetworkLight
+    from verdigris.core.pictures.relief import DeviceHeights
 
 
 # Default number of sub-pixels along a side of a pixel.
@@ -93,6 +95,7 @@ def render(
     subpixels: int = SUBPIXELS,
     is_flat: bool = False,
     camera: Camera = FRONT,
+    relief: DeviceHeights | None = None,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4).
 
@@ -101,6 +104,7 @@ def render(
     """
     check_size(size, largest_size(subpixels))
     gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
+    gbuffer = relief.seen(gbuffer) if relief else gbuffer
     return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat)
 
 
@@ -143,6 +147,13 @@ class DeviceGBuffer:
     subpixels: int
     """Number of its pixels along a side of the picture's pixel."""
     buffers: Mapping[str, slangpy.Buffer]
+    relief: Mapping[str, Any] = field(default_factory=dict)
+    """The variables of its relief, if it has one."""
+
+    @property
+    def linked(self) -> tuple[str, ...]:
+        """Modules that kernels which light it are linked with."""
+        return SHADOWS if self.relief else ()
 
     @classmethod
     def upload(
@@ -157,7 +168,8 @@ class DeviceGBuffer:
             "gFrames": new(gbuffer.frames(part)),
             "gToEye": new(gbuffer.to_eye[part]),
         }
-        return cls(len(uv), gbuffer.size, subpixels, buffers)
+        relief = relief_variables(gbuffer, part)
+        return cls(len(uv), gbuffer.size, subpixels, buffers, relief)
 
     def new_output(self, material: DeviceMaterial) -> slangpy.Buffer:
         """A buffer for light and coverage of each pixel."""
@@ -210,8 +222,10 @@ def shade_on_device(
             "gLight": _light_uniform(lighting, gbuffer, material.index_below),
             "gOutgoing": buffers.pop("gToEye"),
             **buffers,
+            **gbuffer.relief,
             "gLit": output,
         },
+        linked=gbuffer.linked,
         hasFrames=int(not is_flat),
         footprint=footprint.uniform(),
     )
@@ -252,10 +266,15 @@ def _shade_listed(
         uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, pixels)
         buffers = {name: uploaded.buffers[name] for name in ("gPixel", "gFrames", "gToEye")}
         lit[inside, :3] += network.lit(
-            _LIST_VIEW,
+            replace(_LIST_VIEW, linked=uploaded.linked),
             "listView",
             uv[inside],
             lighting.directions,
-            {"gLight": _light_uniform(lighting, uploaded), "gCount": uploaded.count, **buffers},
+            {
+                "gLight": _light_uniform(lighting, uploaded),
+                "gCount": uploaded.count,
+                **buffers,
+                **uploaded.relief,
+            },
         )
     return lit
