@@ -9,6 +9,7 @@ import numpy as np
 
 from verdigris.core.geometry import relief
 from verdigris.core.geometry.mesh import Mesh, normalized
+from verdigris.core.geometry.shapes import shape_mesh
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Doubles
@@ -30,8 +31,8 @@ def displace(mesh: Mesh, heights: HeightMap) -> Mesh:
     x, y, z = relief.normal(heights, uv, extent).T[..., None]
     position = fine.position.reshape(-1, 3) + normal * relief.height_at(heights, uv)[:, None]
     facing = x * tangent + y * bitangent + z * normal
-    corners = position, facing
-    return Mesh(*(each.reshape(-1, 3, 3).astype(np.float32) for each in corners), fine.uv)
+    moved, turned = (each.reshape(-1, 3, 3).astype(np.float32) for each in (position, facing))
+    return Mesh(moved, turned, fine.uv)
 
 
 def _divide(mesh: Mesh, heights: HeightMap) -> tuple[Mesh, Doubles]:
@@ -41,12 +42,12 @@ def _divide(mesh: Mesh, heights: HeightMap) -> tuple[Mesh, Doubles]:
     most = math.isqrt(_MOST_TRIANGLES // len(mesh.uv))
     parts = max(1, min(most, math.ceil(float(texels.max()))))
     corners = _corners(parts)
-    arrays = [
+    position, normal, uv = (
         np.einsum("pck,tkj->tpcj", corners, values).reshape(-1, 3, values.shape[-1])
         for values in (mesh.position, mesh.normal, mesh.uv)
-    ]
+    )
     extent = np.repeat(mesh.extents(), 3 * len(corners), 0).astype(np.float64)
-    return Mesh(*(each.astype(np.float32) for each in arrays)), extent
+    return Mesh(*(each.astype(np.float32) for each in (position, normal, uv))), extent
 
 
 def _corners(parts: int) -> Doubles:
@@ -60,14 +61,21 @@ def _corners(parts: int) -> Doubles:
     return np.concatenate(found) / parts
 
 
-def plane_mesh() -> Mesh:
+def base_mesh(kind: str, mesh: Mesh | None) -> Mesh:
+    """The mesh to displace for a shape."""
+    if kind == "plane":
+        return _plane()
+    return _sphere() if kind == "sphere" else mesh or shape_mesh(kind)
+
+
+def _plane() -> Mesh:
     """The unit square, facing along z."""
     uv = np.array([[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]], np.float32)
     position = np.concatenate([uv - 0.5, np.zeros((2, 3, 1))], -1).astype(np.float32)
     return Mesh(position, np.tile(np.array([0, 0, 1], np.float32), (2, 3, 1)), uv)
 
 
-def sphere_mesh() -> Mesh:
+def _sphere() -> Mesh:
     """A unit sphere, around which u wraps twice."""
     v, u = np.mgrid[0 : _SPHERE_ROWS + 1, 0 : 2 * _SPHERE_ROWS + 1] / _SPHERE_ROWS
     # flat facets below the sphere would be seen

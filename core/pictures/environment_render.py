@@ -252,13 +252,12 @@ def render_under(
     is_flat: bool = False,
     on_progress: Callable[[float], None] = lambda _: None,
     camera: Camera = FRONT,
-    relief: DeviceHeights | None = None,
+    relief: DeviceHeights | Mesh | None = None,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4). `on_progress` gets the part
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
-    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
-    gbuffer = relief.seen(gbuffer) if relief else gbuffer
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera, relief)
     return draw_under(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
 
 

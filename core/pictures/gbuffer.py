@@ -130,15 +130,20 @@ def make_gbuffer(
     size: int,
     mesh: Mesh | None = None,
     camera: Camera = FRONT,
-    displaced: Mesh | None = None,
+    relief: DeviceHeights | Mesh | None = None,
 ) -> GBuffer:
-    """The G-buffer of the shape with this name, `size` pixels a side. A displaced mesh is seen in
-    its place by the same camera."""
+    """The G-buffer of the shape with this name, `size` pixels a side. With `relief` its heights are
+    seen, or a displaced mesh in its place, by the same camera."""
     check_size(size, LARGEST_SIZE)
-    if displaced is not None:
+    if isinstance(relief, Mesh):
         camera = placed_camera(kind, camera) if kind in SHAPES else camera
         placing = _placing_of(kind, mesh, camera)
-        return PlacedMesh(displaced, camera, placing).gbuffer(size, camera)
+        return PlacedMesh(relief, camera, placing).gbuffer(size, camera)
+    gbuffer = _base_gbuffer(kind, size, mesh, camera)
+    return relief.seen(gbuffer) if relief else gbuffer
+
+
+def _base_gbuffer(kind: str, size: int, mesh: Mesh | None, camera: Camera) -> GBuffer:
     if kind == "sphere":
         return sphere_gbuffer(size, camera)
     if kind == "plane":

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.ktx2 import RGBA8
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import upload_texture
 from verdigris.core.geometry.mesh import normalized
+from verdigris.core.geometry.teacher_relief import find_relief
+from verdigris.core.material.teacher.teacher import Teacher
 
 if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.base.device import Device
     from verdigris.core.geometry.height_map import HeightMap
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.gbuffer import GBuffer
 
 _SEE = Source("pictures/see_relief")
@@ -25,6 +30,11 @@ SHADOWS = ("pictures/relief_shadow",)
 # Numbers of a pixel's base: uv, tangent, bitangent, normal, extent, height of the visible place.
 _BASE, _HEIGHT = 14, 13
 _PIXELS_AT_ONCE = 1 << 18
+# As in neural_relief.slang.
+_LEAST_COSINE = 0.02
+# Texels a side of a teacher's height map, while somebody waits for a picture.
+_TEXELS = 512
+_found: WeakKeyDictionary[DeviceMaterial, DeviceHeights | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -94,8 +104,17 @@ class DeviceHeights:
         return found
 
 
-# As neural_relief.slang.
-_LEAST_COSINE = 0.02
+def find_heights(material: object) -> DeviceHeights | None:
+    """The relief of a teacher or of a bundle, made once; None for others, and without one."""
+    if not isinstance(material, (Teacher, BundleMaterial)):
+        return None
+    if material not in _found:
+        if isinstance(material, BundleMaterial):
+            heights = material.heights
+        else:
+            heights = find_relief(material, _TEXELS).heights
+        _found[material] = DeviceHeights.upload(material.device, heights) if heights else None
+    return _found[material]
 
 
 def _handed(axes: tuple[Any, Any, Any]) -> Any:

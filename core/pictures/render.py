@@ -95,16 +95,16 @@ def render(
     subpixels: int = SUBPIXELS,
     is_flat: bool = False,
     camera: Camera = FRONT,
-    relief: DeviceHeights | None = None,
+    relief: DeviceHeights | Mesh | None = None,
 ) -> Floats:
     """Draws a picture in linear light with coverage, (size, size, 4).
 
     With `is_flat`, the material is evaluated on the flat unit square, as in a bake, and wrapped
-    around the shape by uv. Without it, 3D patterns are evaluated on the shape itself.
+    around the shape by uv. Without it, 3D patterns are evaluated on the shape itself. `relief` is
+    seen on the shape: by heights, or as the displaced mesh.
     """
     check_size(size, largest_size(subpixels))
-    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera)
-    gbuffer = relief.seen(gbuffer) if relief else gbuffer
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh, camera, relief)
     return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat)
 
 

@@ -20,6 +20,7 @@ from verdigris.core.pictures.canvas import Canvas, PlacedGround, PlacedShape, Ra
 from verdigris.core.pictures.compare.heat import NOT_COMPARED
 from verdigris.core.pictures.progressive import Progressive, shift_of
 from verdigris.core.pictures.quick_light import mean_of
+from verdigris.core.pictures.relief import find_heights
 from verdigris.core.pictures.seen_places import PLACES_SIDE, SeenPlaces
 from verdigris.core.pictures.view import ALL, NEURAL, REFERENCE, WIPE, View, needs_redraw
 
@@ -97,6 +98,8 @@ class Renderer:
         self._ground_material: LaidGround | None = None
         self._compiled: WeakValueDictionary[int, object] = WeakValueDictionary()
         self._has_neural = False
+        # that of the first reference: others that it is compared with have the same shape
+        self._relief = find_heights(reference)
         self.show(view, mesh)
 
     def show(self, view: View, mesh: Mesh | None) -> None:
@@ -211,8 +214,10 @@ class Renderer:
     def gbuffer_of(
         self, raster: Raster, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)
     ) -> GBuffer:
-        """A tile, with every pixel at the centre of its texel if texels are drawn as squares."""
+        """A tile with the places that are seen, each at the centre of its texel if texels are drawn
+        as squares."""
         gbuffer = raster.gbuffer(tile, shift)
+        gbuffer = self._relief.seen(gbuffer) if self._relief else gbuffer
         if not self.texels:
             return gbuffer
         uv = (np.floor(gbuffer.uv * self.texels) + 0.5) / self.texels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from verdigris.core.material.evaluator import DeviceMaterial
 if TYPE_CHECKING:
     import slangpy
 
+    from verdigris.core.geometry.height_map import HeightMap
     from verdigris.core.network.parameters import Parameters
 
 _MATERIAL = Source("bundle/runtime/bundle_material")
@@ -56,10 +58,16 @@ class BundleMaterial(DeviceMaterial):
         sides = [stored] if below is None else [stored, read_stored(below)]
         self._materials = DeviceMaterials(sides, self.device, chosen)
         self._maps = maps
+        self._folder = bundle if isinstance(bundle, Bundle) else None
         self.is_dark_and_opaque = not maps
         self.live = stored.live
         self._bundle = bundle if isinstance(bundle, Bundle) and choice is None else None
         self._parameters: Parameters | None = None
+
+    @cached_property
+    def heights(self) -> HeightMap | None:
+        """The height map of the bundle, if it has one."""
+        return self._folder.relief() if self._folder else None
 
     def in_numpy(self) -> tuple[Parameters, int] | None:
         """The parameters, and the level that is drawn; None for another choice than the plain one,

@@ -43,6 +43,7 @@ from verdigris.core.cli.shared.picture_options import (
     wanted_values,
 )
 from verdigris.core.cli.shared.terminal import progress_line
+from verdigris.core.geometry.displaced_mesh import base_mesh, displace
 from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
@@ -56,6 +57,7 @@ from verdigris.core.pictures.environment_render import (
 )
 from verdigris.core.pictures.moving_files import check_moving_path, write_moving
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+from verdigris.core.pictures.relief import DeviceHeights
 from verdigris.core.pictures.render import (
     MOST_STUDIO_SAMPLES,
     Lighting,
@@ -84,6 +86,7 @@ def render(
     mesh: option.ViewMesh = None,
     size: option.Size = 512,
     reference: option.Reference = False,
+    displacement: option.Relief = option.RELIEF,
     hdri: Hdri = None,
     rotate: Rotate = 0.0,
     exposure: option.Exposure = None,
@@ -108,6 +111,7 @@ def render(
         check_moving_path(output)
         require_in_range(frames, 2, _MOST_FRAMES, "--frames")
         require_in_range(rate, 1.0, _HIGHEST_RATE, "--rate")
+    require_known(displacement, option.RELIEFS, "--displacement")
     values = parse_values(live)
     moved, part = parse_moved(animate) if animate else ("", None)
     require_in_range(size, 1, largest_size(), "--size")
@@ -142,7 +146,7 @@ def render(
         shape = in_atlas(shape, subject.drawn.tiles)
     maps = [Path(hdri)] if hdri and hdri not in ENVIRONMENTS else []
     check_apart(output, [*subject.read, *maps])
-    framing = _Framing(kind, size, shape)
+    framing = _Framing(kind, size, shape, _relief_of(subject, displacement, kind, shape))
     if around:
         picture = _under_environment(subject, framing, around, behind, samples, stops, shown)
     else:
@@ -164,11 +168,27 @@ def render(
 
 @dataclass(frozen=True)
 class _Framing:
-    """The view, its pixels a side, and its shape, if that is a mesh."""
+    """The view, its pixels a side, its shape, if that is a mesh, and the relief on it."""
 
     kind: str
     size: int
     shape: Mesh | None
+    relief: DeviceHeights | Mesh | None
+
+    @property
+    def occluder(self) -> Mesh | None:
+        """What throws shadows on the shape."""
+        return self.relief if isinstance(self.relief, Mesh) else self.shape
+
+
+def _relief_of(
+    subject: Subject, displacement: str, kind: str, shape: Mesh | None
+) -> DeviceHeights | Mesh | None:
+    if subject.heights is None or displacement == option.NO_RELIEF:
+        return None
+    if displacement == option.DISPLACED:
+        return displace(base_mesh(kind, shape), subject.heights)
+    return DeviceHeights.upload(subject.drawn.device, subject.heights)
 
 
 def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: bool) -> None:
@@ -191,6 +211,7 @@ def _in_studio(
         picture = draw_lit(
             *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
             is_flat=subject.is_flat,
+            relief=framing.relief,
         )
         picture = over_backdrop(picture) if tone else picture
         picture[..., :3] *= 2.0**stops
@@ -211,7 +232,7 @@ def _under_environment(
     """Draws under an environment, before a backdrop."""
     kind, size, shape = framing.kind, framing.size, framing.shape
     device = subject.drawn.device
-    lighting = EnvironmentLighting.upload(device, environment, shape)
+    lighting = EnvironmentLighting.upload(device, environment, framing.occluder)
     # the same for all frames
     ground = None
     if behind not in ("", "plain"):
@@ -223,6 +244,7 @@ def _under_environment(
             *(subject.drawn, lighting, kind, size, shape, samples),
             is_flat=subject.is_flat,
             on_progress=show,
+            relief=framing.relief,
         )
         if behind == "plain":
             picture = over_backdrop(picture)

@@ -14,6 +14,8 @@ from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import DocumentOptions
 from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.geometry.height_map import HeightMap
+from verdigris.core.geometry.teacher_relief import find_relief
 from verdigris.core.ladder.mesh.baked_mesh import source_teacher
 from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface
@@ -84,19 +86,25 @@ class Subject:
     """Its files, which the picture must not replace."""
     is_flat: bool
     """Whether the material is evaluated on the flat unit square, as in a bake."""
+    heights: HeightMap | None = None
+    """Its displacement, if it has one that is drawn."""
 
 
 def subject_of_bundle(bundle: Bundle, device: Device, live: tuple[float, ...]) -> Subject:
     """A bundle at these live values."""
     drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
     drawn.live = live
-    return Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
+    heights = bundle.relief()
+    return Subject(drawn, manifest.name, manifest.live, (), is_flat=True, heights=heights)
 
 
 def subject_of_document(teacher: Teacher, is_flat: bool) -> Subject:
     """The source material of a document."""
     read = list(files_read(teacher.document, teacher.material))
-    return Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
+    heights, notes = find_relief(teacher)
+    for note in notes:
+        warn(f"{teacher.material.name}: {note}")
+    return Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat, heights)
 
 
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:

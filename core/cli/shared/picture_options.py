@@ -47,6 +47,16 @@ Reference = Annotated[
         "shape itself.",
     ),
 ]
+RELIEF, DISPLACED, NO_RELIEF = RELIEFS = ("relief", "mesh", "none")
+Relief = Annotated[
+    str,
+    typer.Option(
+        "--displacement",
+        metavar="|".join(RELIEFS),
+        help="How displacement is drawn: relief as in an engine, on the shape as it "
+        "is; mesh displaces the shape, to compare; none.",
+    ),
+]
 Exposure = Annotated[
     float | None,
     typer.Option(

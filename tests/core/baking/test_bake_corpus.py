@@ -43,7 +43,6 @@ _SUBSURFACE = "subsurface is approximated"
 _HIGHLIGHT = "highlight is approximated"
 # What is to be told of each; of all others nothing.
 TOLD = {
-    "brick_wall": ["displacement is dropped"],
     "gltf_pbr_boombox": [_OCCLUSION],
     "gltf_pbr_carpaint": [f"clearcoat's {_HIGHLIGHT}"],
     "gltf_pbr_default": [_OCCLUSION],
