@@ -68,6 +68,11 @@ def make_height_map(heights: Floats) -> HeightMap | None:
     if scale <= _LEAST_RANGE * max(abs(lowest), abs(highest)):
         return None
     finest = np.rint((values - lowest) / scale * _MOST).astype(np.int64)
+    return HeightMap(texels_of(finest), scale, -lowest / scale)
+
+
+def texels_of(finest: NDArray[np.int64]) -> list[NDArray[np.uint8]]:
+    """The levels of a map with these heights, which have 16 bits."""
     # a cell lies between the centres of a texel and of its neighbours
     corners = [np.roll(finest, (-down, -right), (0, 1)) for down in (0, 1) for right in (0, 1)]
     low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
@@ -77,7 +82,7 @@ def make_height_map(heights: Floats) -> HeightMap | None:
         mean = _blocks(mean).mean((1, 3))
         low, high = _blocks(low).min((1, 3)), _blocks(high).max((1, 3))
         levels.append(_texels(mean, low, high))
-    return HeightMap(levels, scale, -lowest / scale)
+    return levels
 
 
 def _blocks(values: NDArray[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, describe_larger, source_bytes
+from verdigris.core.bundle.cost.time_relief import ReliefMilliseconds, time_relief
 from verdigris.core.bundle.cost.time_responses import Nanoseconds, measure
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
 from verdigris.core.bundle.files.ktx2 import FORMATS, TextureShape
@@ -52,7 +53,7 @@ class Cost:
     latents_bytes: int
     """Bytes of the latents with mips."""
     maps_bytes: int
-    """Bytes of emission and opacity maps."""
+    """Bytes of the maps of emission, opacity and heights."""
     multiply_adds: int
     """Multiply-adds of the matrices in an evaluation."""
     activations: int
@@ -75,6 +76,8 @@ class Cost:
     """Bytes of the proxies, which an engine loads only if it uses them."""
     advised: str | None = None
     """The advised arithmetic, with which cooperative vectors were measured."""
+    relief: ReliefMilliseconds | None = None
+    """Time of relief on a full screen, beside the decoder."""
 
     @property
     def loaded_bytes(self) -> int:
@@ -164,7 +167,9 @@ def cost_of_bundle(
     bundle: Bundle, device: Device, teacher: Teacher | None = None, is_brief: bool = False
 ) -> Cost:
     """The cost of a bundle, compared with its graph. `is_brief`: for a warning after a bake."""
-    maps = (bundle.manifest.emission, bundle.manifest.opacity)
+    manifest = bundle.manifest
+    maps = (manifest.emission, manifest.opacity, manifest.relief)
+    heights = None if is_brief else bundle.relief()
     footprint = _bake_footprint(bundle.manifest.source, bundle.nominal_side)
     name = bundle.manifest.name
     cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised, is_brief)
@@ -178,6 +183,7 @@ def cost_of_bundle(
         weights_bytes=cost.weights_bytes + (below.weights.bytes if below else 0),
         maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts),
         proxies_bytes=proxies.texture.texel_bytes if proxies else 0,
+        relief=time_relief(heights, device) if heights else None,
     )
 
 
@@ -299,6 +305,11 @@ def print_cost(cost: Cost) -> None:
     for name, value in asdict(cost.nanoseconds).items():
         if value is not None:
             print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")
+    if relief := cost.relief:
+        print(
+            f"  relief    {relief.place:.3f} ms on a full screen of 1920 x 1080, "
+            f"{relief.normal:.3f} with its normal, {relief.shadow:.3f} also with a shadow"
+        )
     print(f"  {cost.verdict}")
     if cost.is_forecast and cost.answer:
         print(f"  Should I bake this? {cost.answer}")

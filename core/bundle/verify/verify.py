@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.array_types import Floats
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference
+from verdigris.core.bundle.verify.relief_rows import relief_rows
 from verdigris.core.bundle.verify.rows import (
     Decoder,
     Row,
@@ -110,6 +111,8 @@ def verify(
         rows += albedo_rows(parameters, textures.proxies, bounds)
     if teacher is not None:
         rows += map_rows(map_differences(bundle, teacher))
+    if heights := bundle.relief():
+        rows += relief_rows(heights, teacher)
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
     return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
 

@@ -161,6 +161,10 @@ def _print_bundle(bundle: Bundle) -> None:
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):
         if facts:
             print(f"  {name:<8}  {facts.width} x {facts.height}, {facts.levels} levels")
+    if relief := manifest.relief:
+        low, high = (relief.scale * (each - relief.midlevel) for each in (0, 1))
+        size = f"{relief.width} x {relief.height}, {relief.levels} levels"
+        print(f"  relief    {size}, heights from {low:.3g} to {high:.3g}")
     if below := manifest.transmitted:
         through = "a thin wall" if below.index == 1 else f"a solid with the index {below.index:g}"
         print(f"  passes    light, as {through}: {below.weights.bytes:,} more weights")

@@ -3,7 +3,7 @@ document (normalise/heights.py)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +33,7 @@ class Heights:
     """Heights over the unit square."""
 
     values: Floats
-    """In world units, [size, size]; row 0 is at v = 0.5 / size."""
+    """In world units, [height, width]; row 0 is at v = 0.5 / height."""
     not_finite: float = 0.0
     """The share of places whose height is NaN or infinite; they count as 0."""
 
@@ -60,17 +60,23 @@ class _HeightTeacher(Teacher):
         return found
 
 
-@profiled("heights")
 def find_heights(teacher: Teacher, most: int) -> Heights | None:
     """The heights of a material, with as few texels a side as they need and at most `most`, a power
     of two; None if it does not displace its surface. Raises VerdigrisError if something behind the
     displacement is wrong."""
+    found = heights_at(teacher, most, most)
+    return replace(found, values=_as_small_as_needed(found.values)) if found else None
+
+
+@profiled("heights")
+def heights_at(teacher: Teacher, width: int, height: int) -> Heights | None:
+    """The same with this many texels."""
     found = height_document(teacher.document, teacher.material)
     if found is None:
         return None
     other = _HeightTeacher(*found, teacher.device, teacher.mesh)
-    finest = average(other, most, most, _PLACES_A_SIDE)[..., 0]
-    return Heights(_as_small_as_needed(finest), other.not_finite / max(1, other.places))
+    values = average(other, width, height, _PLACES_A_SIDE)[..., 0]
+    return Heights(values, other.not_finite / max(1, other.places))
 
 
 def _as_small_as_needed(finest: Floats) -> Floats:

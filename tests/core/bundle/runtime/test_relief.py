@@ -1,19 +1,23 @@
 """A bundle with a height map: written and read, and the runtime's relief against numpy."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.kernels import Source
+from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.device_materials import upload_texture
+from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.geometry import relief
 from verdigris.core.geometry.height_map import make_height_map
 
 from ...geometry.reliefs import bumpy_heights, rays
+from ...in_process import run_command
 from ..bundles import make_bundle
 
 COUNT = 2000
@@ -102,3 +106,23 @@ def test_a_bundle_keeps_its_heights(heights, tmp_path):
     path.write_text(json.dumps(manifest))
     with pytest.raises(BundleError, match=r"relief.scale is -1.0: it must be from"):
         open_bundle(bundle.folder)
+
+
+def test_verify_finds_extrema_that_cut_the_surface(heights, tmp_path):
+    bundle = make_bundle(tmp_path / "bumps.vdg", relief=heights)
+    rows = {row.what: row.holds for row in verify(bundle).rows}
+    assert rows["extrema of heights"] and rows["means of heights"]
+    levels = [level.copy() for level in heights.levels]
+    levels[1][..., 3] //= 2
+    bundle = make_bundle(tmp_path / "cut.vdg", relief=replace(heights, levels=levels))
+    rows = {row.what: row.holds for row in verify(bundle).rows}
+    assert not rows["extrema of heights"] and rows["means of heights"]
+
+
+def test_cost_and_inspect_tell_of_relief(heights, tmp_path, software):
+    bundle = make_bundle(tmp_path / "bumps.vdg", relief=heights)
+    cost = cost_of_bundle(bundle, software)
+    assert cost.maps_bytes == sum(level.nbytes for level in heights.levels)
+    assert cost.relief.place > 0
+    _, out, _ = run_command(["inspect", bundle.folder])
+    assert "relief    128 x 64, 8 levels, heights from -0.0298 to 0.0698" in out
