@@ -159,12 +159,8 @@ def verify(
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.scene.scene_pack import ScenePack, is_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
-    from verdigris.core.bundle.verify.device_decoders import (
-        NOTHING,
-        decoders_on,
-        device_notes,
-        find_device,
-    )
+    from verdigris.core.bundle.verify.device_decoders import decoders_on, device_notes, find_device
+    from verdigris.core.bundle.verify.rows import NOTHING
     from verdigris.core.bundle.verify.verify import source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
     from verdigris.core.ladder.mesh.baked_mesh import mesh_notes, source_teacher
@@ -188,7 +184,8 @@ def verify(
         given = None if mesh is None else path_from(mesh, "mesh")
         teacher = source_teacher(bundle, source, on, mesh=given)
         notes = [*source_notes(bundle, teacher), *mesh_notes(bundle), *notes]
-    return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)
+    own = [*shipped.decoders, *decoders]
+    return prove(bundle, own, teacher, notes, shipped.samplers, shipped.below)
 
 
 @explain_missing_folder()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
@@ -21,6 +21,7 @@ from verdigris.core.bundle.runtime.evaluate_queries import (
 )
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import other_modules
+from verdigris.core.bundle.verify.rows import OnDevice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,22 +30,9 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.bundle.files.manifest_parts import Bounds, FileRecord
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.verify.rows import Sampler
     from verdigris.core.network.spec import NetworkSpec
 
     Decoder = Callable[[Floats, Floats, Floats, Floats], Floats]
-
-
-@dataclass(frozen=True)
-class OnDevice:
-    """Decoders and samplers of a bundle on a device, by name."""
-
-    decoders: list[tuple[str, Decoder]]
-    samplers: list[tuple[str, Sampler]]
-    """Empty if the bundle has no sampler."""
-
-
-NOTHING = OnDevice([], [])
 
 
 def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
@@ -55,8 +43,11 @@ def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
     decoders: list[tuple[str, Decoder]] = [(name, each.response) for name, each in found]
     if has_cooperative_matrices(device):
         decoders.append(("cooperative matrices", MatrixEvaluator(stored, device).response))
+    below = bundle.transmitted
     return OnDevice(
-        decoders, [(name, each.sample) for name, each in found if bundle.manifest.has_sampler]
+        decoders,
+        [(name, each.sample) for name, each in found if bundle.manifest.has_sampler],
+        decoders_on(below, device) if below else None,
     )
 
 

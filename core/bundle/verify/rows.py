@@ -46,6 +46,20 @@ SAME_SOURCE = 1e-3
 _SAME_IN_BLOCKS, _SAME_AS_BLOCKS = 1e-2, 1.1
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
 Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """Decoders and samplers of a bundle on a device, by name."""
+
+    decoders: list[tuple[str, Decoder]]
+    samplers: list[tuple[str, Sampler]]
+    """Empty if the bundle has no sampler."""
+    below: OnDevice | None = None
+    """Those for light from below, if the surface transmits."""
+
+
+NOTHING = OnDevice([], [])
 # Largest difference of a texture at a point: in double precision, with the reference's decimals.
 SAME_TEXTURE = 1e-5
 # Opacity is stored in bytes.

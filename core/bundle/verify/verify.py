@@ -14,7 +14,9 @@ from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference
 from verdigris.core.bundle.verify.relief_rows import relief_rows
 from verdigris.core.bundle.verify.rows import (
+    NOTHING,
     Decoder,
+    OnDevice,
     Row,
     Sampler,
     albedo_rows,
@@ -26,6 +28,7 @@ from verdigris.core.bundle.verify.rows import (
     teacher_rows,
     texture_rows,
 )
+from verdigris.core.bundle.verify.sphere_density import density_row
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
@@ -91,20 +94,24 @@ def verify(
     teacher: DeviceMaterial | None = None,
     notes: Sequence[str] = (),
     samplers: Sequence[tuple[str, Sampler]] = (),
+    below: OnDevice | None = None,
 ) -> Verification:
     """Checks every file, then numpy and each of `decoders` and `samplers` on the reference, then
-    the stored responses of the graph, and `teacher` if given. `notes` list what is not checked."""
+    the stored responses of the graph, and `teacher` if given. `below` are those of the transmitted
+    side, and `notes` list what is not checked."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
-    parameters, *below = bundle.parameters().sides
+    parameters, *transmitted = bundle.parameters().sides
     bundle.check_constants()
     rows = decoder_rows([("numpy", parameters_decoder(parameters)), *decoders], reference, bounds)
     rows += sampler_rows([*numpy_sampler(parameters), *samplers], reference, bounds)
     if not bundle.manifest.has_sampler:
         notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
-    for side in below:
-        rows += transmitted_rows(bundle, side, teacher)
+    for side in transmitted:
+        rows += transmitted_rows(bundle, side, below or NOTHING, teacher)
+        if bundle.manifest.has_sampler:
+            rows.append(density_row(bundle.parameters()))
     textures = bundle.textures()
     rows += texture_rows(reference, textures)
     if textures.proxies:
@@ -118,14 +125,19 @@ def verify(
 
 
 def transmitted_rows(
-    bundle: Bundle, parameters: Parameters, teacher: DeviceMaterial | None = None
+    bundle: Bundle,
+    parameters: Parameters,
+    on_device: OnDevice,
+    teacher: DeviceMaterial | None = None,
 ) -> list[Row]:
     """Checks the decoder for light from below on its own reference."""
     facts, below = bundle.manifest.transmitted, bundle.transmitted
     assert facts is not None and below is not None
     reference, bounds = below.reference(), bundle.manifest.bounds
-    rows = decoder_rows([("numpy", parameters_decoder(parameters))], reference, bounds)
-    rows += sampler_rows(numpy_sampler(parameters), reference, bounds)
+    decoders = [("numpy", parameters_decoder(parameters)), *on_device.decoders]
+    rows = decoder_rows(decoders, reference, bounds)
+    samplers = [*numpy_sampler(parameters), *on_device.samplers]
+    rows += sampler_rows(samplers, reference, bounds)
     rows += teacher_rows(
         bundle.layout, reference, replace(bounds, teacher_log_mae=None), teacher, facts.index
     )

@@ -12,12 +12,8 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.bundle.verify.device_decoders import (
-    NOTHING,
-    decoders_on,
-    device_notes,
-    find_device,
-)
+from verdigris.core.bundle.verify.device_decoders import decoders_on, device_notes, find_device
+from verdigris.core.bundle.verify.rows import NOTHING
 from verdigris.core.bundle.verify.verify import print_verification, source_notes
 from verdigris.core.bundle.verify.verify import verify as prove
 from verdigris.core.cli.shared.opening import open_source, require_own_material
@@ -84,7 +80,7 @@ def verify(
             teacher = open_source(opened, source, options, on, mesh)
             notes = [*source_notes(opened, teacher), *mesh_notes(opened), *notes]
         shipped = decoders_on(opened, on) if on else NOTHING
-        result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers)
+        result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers, shipped.below)
     if as_json:
         print(json.dumps(result.as_json(), indent=2))
     else:

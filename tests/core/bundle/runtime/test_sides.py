@@ -10,8 +10,11 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.cost.cost import cost_of_bundle
 from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.verify.device_decoders import decoders_on
+from verdigris.core.bundle.verify.sphere_density import density_row
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.material.sides import passed
+from verdigris.core.material.sides import density_of_passed, passed
+from verdigris.core.network.light import both_sides
 from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.parameters import TransmittedSide
@@ -142,10 +145,55 @@ def test_the_runtime_shader_is_the_numpy_decoder(bundle, queries, software):
     assert not found[~lit, 2].any()
 
 
-def test_verify_compares_both_sides(bundle):
-    rows = [row.what for row in verify(bundle).rows]
-    assert len([what for what in rows if what.startswith("transmitted: ")]) >= 3
-    assert verify(bundle).holds
+def test_verify_compares_both_sides_and_the_density_over_the_sphere(bundle, software, monkeypatch):
+    shipped = decoders_on(bundle, software)
+    proof = verify(bundle, shipped.decoders, samplers=shipped.samplers, below=shipped.below)
+    assert proof.holds
+    rows = [row.what for row in proof.rows]
+    for name in ("numpy", "portable"):
+        for what in (f"{name} against", f"{name} sampler against"):
+            assert len([row for row in rows if row.startswith(f"transmitted: {what}")]) == 2, rows
+    assert rows.count("density over the sphere against 1") == 1
+    monkeypatch.setattr(
+        both_sides, "density_of_passed", lambda *given: 1.02 * density_of_passed(*given)
+    )
+    assert not density_row(bundle.parameters()).holds
+
+
+def test_what_the_runtime_shader_draws_has_its_density_over_the_sphere(bundle, software):
+    """Pearson's chi-square test, over cells of equal solid angle, at two places. The density of a
+    cell is a mean over the sphere."""
+    per_place, rows, columns, inside = 20_000, 12, 12, 16
+    random, material = np.random.default_rng(5), BundleMaterial(bundle, software)
+    parameters = bundle.exact_parameters().astype(np.float64)
+    fine = (np.arange(rows * inside) + 0.5) / (rows * inside) * 2 - 1
+    turns = 2 * np.pi * (np.arange(columns * inside) + 0.5) / (columns * inside)
+    z, turn = (each.ravel() for each in np.meshgrid(fine, turns, indexing="ij"))
+    sine = np.sqrt(1 - z * z)
+    grid = np.stack([sine * np.cos(turn), sine * np.sin(turn), z])
+    for wo in np.array([[0.6, 0, 0.8], [0.995, 0, 0.0999]]) / np.linalg.norm([0.6, 0, 0.8]):
+        uv, at, towards = (np.tile(each, (per_place, 1)) for each in (random.random(2), wo, wo))
+        numbers = random.random((per_place, 2))
+        query = np.concatenate([uv, numbers, towards, at], 1).astype(np.float32)
+        answers = software.new_space(3 * per_place, 16)
+        given = {"queries": software.new_buffer(query.ravel(), 40), "answers": answers}
+        given |= {"count": per_place, **material.bindings()}
+        software.dispatch(material.kernel(SHADER, "look"), per_place, given)
+        drawn = answers.to_numpy().view(np.float32).reshape(per_place, 3, 4)[:, 1, :3]
+        drawn = drawn[drawn.any(1)]
+        row = np.clip((drawn[:, 2] + 1) / 2 * rows, 0, rows - 1e-6).astype(int)
+        column = np.arctan2(drawn[:, 1], drawn[:, 0]) % (2 * np.pi) / (2 * np.pi) * columns
+        cell = row * columns + np.minimum(column.astype(int), columns - 1)
+        found = np.bincount(cell, minlength=rows * columns)
+        latents = latents_at_lod(parameters, np.tile(uv[:1].T, len(z)), np.zeros(len(z)))
+        lens = np.tile(wo[:, None], len(z))
+        density = SphereSampler.at(parameters, latents, lens, 0.4).pdf(grid)
+        blocks = density.reshape(rows, inside, columns, inside).mean((1, 3)).ravel()
+        expected = per_place * blocks * 4 * np.pi / len(blocks)
+        is_enough = expected > 20
+        chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9))[is_enough].sum()
+        degrees = is_enough.sum()
+        assert degrees > 40 and abs(chi - degrees) < 4 * np.sqrt(2 * degrees), (chi, degrees)
 
 
 def test_costs_and_words_count_both_decoders(bundle, software):
