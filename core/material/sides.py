@@ -21,6 +21,10 @@ THIN = 1.0
 """The index that stands for a thin wall."""
 
 
+INDICES = 0.05, 20.0
+"""The least and the largest index of a solid."""
+
+
 def mirrored(wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     """The direction for the decoder of the transmitted side, from that of light below.
 

@@ -17,6 +17,7 @@ from verdigris.core.bundle.proxies.proxy_texture import (
     AlbedoCurves,
     Proxies,
 )
+from verdigris.core.material.sides import INDICES
 from verdigris.core.network.spec import LAYER_CHANNELS, LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
@@ -247,7 +248,8 @@ def parse_transmitted(fields: Fields) -> TransmittedFacts | None:
         return None
     table = fields.table("transmission")
     index = table.number("index")
-    table.require(0.05 <= index <= 20, "index", "it must be from 0.05 to 20")
+    least, most = INDICES
+    table.require(least <= index <= most, "index", f"it must be from {least:g} to {most:g}")
     return TransmittedFacts(
         index,
         parse_record(table.table("weights"), LARGEST_WEIGHTS),

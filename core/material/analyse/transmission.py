@@ -7,20 +7,23 @@ The teacher then answers for light from both sides, and the student learns both
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.analyse.adjusted_lobes import input_text, written_numbers
 from verdigris.core.material.analyse.features import Feature
 from verdigris.core.material.analyse.parts import is_on
 from verdigris.core.material.graph.traversal import is_fed
+from verdigris.core.material.sides import INDICES
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 _USUAL_INDEX = 1.5
-# Nearer to 1 the half vector of refraction has no direction.
+# Nearer to 1 the half vector of refraction has no direction: light goes on straight.
 _LEAST_INDEX_STEP = 0.1
 
 
@@ -41,6 +44,9 @@ class _Model:
 
     features: tuple[Feature, ...]
     index: str = ""
+    weight: str = ""
+    """An input by which the reflection along the normal is multiplied, which changes the index."""
+
     thin: str = ""
     """A boolean input."""
 
@@ -58,11 +64,12 @@ _MODELS = {
     "standard_surface": _Model(
         (_feature("transmission"), _feature("subsurface", "thin_walled")),
         "specular_IOR",
-        "thin_walled",
+        thin="thin_walled",
     ),
     "open_pbr_surface": _Model(
         (_feature("transmission_weight"), _feature("subsurface_weight", "geometry_thin_walled")),
         "specular_ior",
+        "specular_weight",
         "geometry_thin_walled",
     ),
     "gltf_pbr": _Model((_feature("transmission"),), "ior", solid="thickness", is_thin=True),
@@ -74,6 +81,8 @@ _MODELS = {
     "disney_principled": _Model((_feature("specTrans"),), "ior"),
     "surface": _Model((), thin="thin_walled"),
 }
+# The root of the reflection along the normal, of an index of 20.
+_LARGEST_ROOT = 19 / 21
 # Closures that transmit, each with the input of its index.
 _DIFFUSE = ("translucent_bsdf", "LamaTranslucent")
 _REFRACTING = {"LamaDielectric": "IOR", "LamaIridescence": "", "LamaGeneralizedSchlick": ""}
@@ -90,9 +99,21 @@ def find_transmission(nodes: Sequence[mx.Node]) -> Transmission | None:
         return None
     solid = next((index for node in found if (index := _index_of(node)) is not None), None)
     # light that passes only by diffuse closures has no direction to bend
-    if is_thin or solid is None:
+    if is_thin or solid is None or abs(solid - 1) < _LEAST_INDEX_STEP:
         return Transmission(True, 1.0)
     return Transmission(False, solid)
+
+
+def require_transmission(nodes: Sequence[mx.Node], document: str) -> Transmission | None:
+    """The same; raises DocumentError for an index that no solid has."""
+    found = find_transmission(nodes)
+    least, most = INDICES
+    if found is not None and not least <= found.index <= most:
+        raise DocumentError(
+            f"{document}: light passes through the surface, and its index of refraction is "
+            f"{found.index:g}: use {least:g} to {most:g}, such as {_USUAL_INDEX} for glass"
+        )
+    return found
 
 
 def _transmits(node: mx.Node) -> bool:
@@ -124,9 +145,19 @@ def _index_of(node: mx.Node) -> float | None:
     name = _MODELS[category].index if category in _MODELS else _REFRACTING.get(category, "ior")
     if not name or is_fed(node, name):
         return _USUAL_INDEX
+    index = _number(node, name, _USUAL_INDEX)
+    weight = _MODELS[category].weight if category in _MODELS else ""
+    share = _number(node, weight, 1.0) if weight and not is_fed(node, weight) else 1.0
+    if share == 1 or index <= 0:
+        return index
+    # OpenPBR: the index that reflects this share along the normal
+    root = math.sqrt(max(share, 0)) * (index - 1) / (index + 1)
+    root = min(max(root, -_LARGEST_ROOT), _LARGEST_ROOT)
+    return (1 + root) / (1 - root)
+
+
+def _number(node: mx.Node, name: str, otherwise: float) -> float:
     try:
-        index = written_numbers(input_text(node, name))[0]
+        return float(written_numbers(input_text(node, name))[0])
     except (ValueError, IndexError):
-        return _USUAL_INDEX
-    away = max(abs(index - 1), _LEAST_INDEX_STEP)
-    return float(1 + away if index >= 1 else max(1 - away, _LEAST_INDEX_STEP))
+        return otherwise

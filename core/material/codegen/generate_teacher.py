@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import describe_locale
-from verdigris.core.material.analyse.transmission import Transmission, find_transmission
+from verdigris.core.material.analyse.transmission import Transmission, require_transmission
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.generator_input import prepare_document
 from verdigris.core.material.codegen.geometry_values import read_properties, sample_code
@@ -117,7 +117,7 @@ def generate(
     surface = find_shader(document, material)
     if surface is not None:
         return _of_shader(document, material, surface, mesh, live)
-    transmission = find_transmission(list(document.nodes_of(material)))
+    transmission = require_transmission(list(document.nodes_of(material)), document.name)
     generator, context = _generator()
     try:
         nodes, opened = list(document.nodes_of(material)), document.root

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.teacher.probe import mean_transmitted
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .. import closed_forms as forms
@@ -140,6 +142,48 @@ def test_glass_of_a_surface_model_counts_its_reflection_once():
     for cosine in (1.0, 0.6, 0.3):
         total = sum(sent(teacher, 0.5, 1.0, cosine))
         assert 0.99 < total < 1.005
+
+
+def glass(model="standard_surface", **inputs):
+    names = {"standard_surface": "transmission", "open_pbr_surface": "transmission_weight"}
+    given = {name: ("float", value) for name, value in inputs.items()}
+    return shader(model, {names[model]: ("float", "1"), **given})
+
+
+@pytest.mark.parametrize("index", ["-1", "0", "1e9"])
+def test_an_index_that_no_solid_has_is_refused_in_one_line(index):
+    number = f"{float(index):g}".replace("+", r"\+")
+    with pytest.raises(DocumentError, match=f"is {number}: use 0.05 to 20, such as 1.5 for glass"):
+        Teacher(glass(specular_IOR=index))
+    # an opaque one has no index to refuse
+    Teacher(shader("standard_surface", {"specular_IOR": ("float", index)}))
+
+
+def test_an_index_that_is_no_number_is_refused_in_one_line():
+    with pytest.raises(DocumentError, match="'specular_IOR': the value 'nan' does not have"):
+        Teacher(glass(specular_IOR="nan"))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        glass(specular_IOR="1"),
+        glass(specular_IOR="1.05"),
+        glass("open_pbr_surface", specular_weight="0"),
+    ],
+)
+def test_what_does_not_refract_lets_all_light_pass_straight(document):
+    teacher = Teacher(document)
+    assert teacher.index_below == 1
+    assert min(mean_transmitted(teacher)) > 0.97
+
+
+def test_the_weight_of_openpbrs_of_the_reflection_changes_the_index():
+    """The index whose reflection along the normal is half of that of 1.5."""
+    half = Teacher(glass("open_pbr_surface", specular_weight="0.5", specular_roughness="0.4"))
+    assert ((half.index_below - 1) / (half.index_below + 1)) ** 2 == pytest.approx(0.02)
+    for cosine in (1.0, 0.6):
+        assert 0.95 < sum(sent(half, 0.0, 1.0, cosine)) < 1.005
 
 
 def test_an_opaque_surface_has_no_light_from_below():
