@@ -34,6 +34,7 @@ from verdigris.core.bundle.runtime.text_forms import (
     ES_SUFFIX,
     TEXTS,
     WHOLE_SHADER,
+    as_relief_text,
     as_text,
     suffix_of,
 )
@@ -47,6 +48,7 @@ ENTRY_FILE = "evaluate_queries.slang"
 # The module of surfaces that transmit, which only their bundles have.
 SIDES_FILE = "neural_sides.slang"
 RELIEF_SHADER = "neural_relief.slang"
+RELIEF_ENTRY = "evaluate_relief.slang"
 # Reads bundles in C.
 HEADER = "verdigris.h"
 ENTRY_POINT = "evaluateQueries"
@@ -168,6 +170,19 @@ TARGETS: dict[str, Target] = {
 }
 
 
+# Relief, which no architecture changes.
+RELIEF_TARGETS = {
+    f"relief{suffix}": Target(arguments, entry=RELIEF_ENTRY)
+    for suffix, arguments in (
+        (".hlsl", ("-target", "hlsl", "-profile", "sm_6_0")),
+        (".glsl", ("-target", "glsl")),
+        (".wgsl", ("-target", "wgsl")),
+        (".metal", ("-target", "metal")),
+        (ES_SUFFIX, ("-target", "glsl")),
+    )
+}
+
+
 def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
     """Whether cooperative code is faster with its plain layers in a constant buffer."""
     is_narrow = spec.hidden_width <= _WIDEST_OF_CONSTANTS
@@ -227,9 +242,12 @@ def runtime_files(
     result = sources | {path.name: path.read_bytes() for path in others}
     if not transmits:
         del result[SIDES_FILE]
-    if not has_relief:
-        del result[RELIEF_SHADER]
-    for name, target in targets_of(spec, advised, decoders).items():
+    targets = targets_of(spec, advised, decoders)
+    if has_relief:
+        targets = targets | RELIEF_TARGETS
+    else:
+        del result[RELIEF_SHADER], result[RELIEF_ENTRY]
+    for name, target in targets.items():
         key = _key(sources, name, target)
         result[name] = result_ahead(key) or _make(sources, name, target, key)
         if suffix_of(name) == ".glsl":
@@ -271,6 +289,8 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
             ]
         )
     suffix = suffix_of(name)
+    if target.entry == RELIEF_ENTRY:
+        return as_relief_text(code, suffix, compiler_version())
     if suffix in TEXTS:
         return as_text(code, suffix, compiler_version())
     return mended(code)

@@ -20,7 +20,8 @@ precision highp sampler2D;
 precision highp sampler2DArray;
 """
 _NOT_IN_ES = re.compile(
-    r"^\s*(#extension .*|\[\[\w+\]\]|layout\(binding = \d+\)|uniform sampler \w+;)\n", re.MULTILINE
+    r"^\s*(#extension .*|\[\[\w+\]\]|layout\(binding = \d+(?:, set = \d+)?\)|uniform sampler \w+;)\n",
+    re.MULTILINE,
 )
 _BLOCK = re.compile(r"^layout\(std140\) uniform (\w+)Block\n\{[^}]*\}\s*(\w+);", re.MULTILINE)
 _LIST = re.compile(r"(const )?(\w+) +(\w+)\[(\d+)\] = \{([^}]*)\};")
@@ -28,6 +29,12 @@ _SAMPLER_PARAMETER = re.compile(r"\bsampler (\w+)(?:, )?")
 _COPY = re.compile(r"(?:^    (\w+\.\w+)\.(\w+) = (neuralRecord)\.\2;\n)+", re.MULTILINE)
 # Names that including shaders use.
 FUNCTIONS = ("neuralPrepare", "neuralShade", "neuralPdf", "neuralDraw")
+RELIEF_FUNCTIONS = (
+    "neuralRelief",
+    "neuralReliefShadow",
+    "neuralReliefNormal",
+    "neuralReliefTurned",
+)
 # WGSL has no preprocessor: what follows this line is the entry point.
 ENTRY_LINE = "// --- entry point ---"
 ES_SUFFIX = ".es300.glsl"
@@ -67,6 +74,13 @@ _ES_HEAD = """\
 // OpenGL ES 3.00, WebGL 2. Put "#version 300 es" in front. neuralFloats is an RGBA32F texture, 16
 // texels wide, nearest: the floats of constants.bin, four in a texel.
 """
+_RELIEF_HEAD = """\
+// Relief of one material. Group or space 1: 0 neuralHeightRecord, 1 neuralHeights, the texture of height.ktx2. The entry
+// point adds 2 to 4.
+"""
+_RELIEF_ES_HEAD = """\
+// Relief of one material in OpenGL ES 3.00, to be included: neuralHeights is the texture of height.ktx2.
+"""
 # The short form for one light, which the entry point does not call.
 _SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi, {vec3} wo{live})
 {{
@@ -101,6 +115,7 @@ _MATRIX = re.compile(r"\b(d?mat[234](x[234])?(<f32>)?|(float|half|double|int|uin
 _OF_ENTRY_POINT = re.compile(
     r"\b([nN]eural(Quer|Answer|Pixels|Params)\w*|local_size_x|evaluateQueries)\b|\bmain\("
 )
+_OF_KERNEL = re.compile(r"\[\[kernel\]\]")
 _MARKS = re.compile(r"^#extension GL_EXT_nonuniform_qualifier .*\n", re.MULTILINE)
 _LATENTS = re.compile(
     r"neuralLatents\[\(?(?:nonuniformEXT|NonUniformResourceIndex)\(([\w.]+)\)\)?\]"
@@ -143,14 +158,35 @@ def as_text(code: bytes, suffix: str, version: str) -> bytes:
     return _FORMS[suffix](text, _HEAD.format(version=version)).encode()
 
 
-def _split(text: str, suffix: str, entry: re.Pattern[str]) -> tuple[str, str]:
+def as_relief_text(code: bytes, suffix: str, version: str) -> bytes:
+    """The text of relief. Functions that take a height map get other names than those that read
+    the one map of the file."""
+    text = readable(_LEFT_OUT.sub("", code.decode()))
+    text = re.sub(r"\b(neuralRelief(?:Shadow|Normal)?)\(", r"\1Of(", text)
+    text = text.replace("neuralOneRelief", "neuralRelief")
+    head = _HEAD.format(version=version)
+    if suffix == ES_SUFFIX:
+        shared, _ = _split(as_es300(text), suffix, _OF_ENTRY_POINT, RELIEF_FUNCTIONS)
+        return f"{head}{_RELIEF_ES_HEAD}{shared}\n".encode()
+    if suffix == ".wgsl":
+        shared, own = _split(text, suffix, _OF_ENTRY_POINT, RELIEF_FUNCTIONS)
+        return f"{head}{_RELIEF_HEAD}{shared}\n{ENTRY_LINE}\n{own}\n".encode()
+    entry = _OF_KERNEL if suffix == ".metal" else _OF_ENTRY_POINT
+    shared, own = _split(text, suffix, entry, RELIEF_FUNCTIONS)
+    version_check = _NEEDS_VERSION if suffix == ".glsl" else ""
+    return _guarded(head + _INCLUDABLE + version_check + _RELIEF_HEAD, shared, "", own).encode()
+
+
+def _split(
+    text: str, suffix: str, entry: re.Pattern[str], functions: tuple[str, ...] = FUNCTIONS
+) -> tuple[str, str]:
     """The part for other shaders, and the entry point with what only it uses."""
     parts: tuple[list[str], list[str]] = [], []
     for declaration in declarations(text):
         parts[bool(entry.search(declaration))].append(declaration)
     shared, own = ("\n".join(part) for part in parts)
     for holds, what in (
-        *((f" {name}(" in shared, f"{name} cannot be included") for name in FUNCTIONS),
+        *((f" {name}(" in shared, f"{name} cannot be included") for name in functions),
         (
             len(
                 re.findall(
@@ -192,7 +228,7 @@ def _glsl(text: str, head: str) -> str:
 
 def _metal(text: str, head: str) -> str:
     # functions share a structure with the entry point's resources
-    shared, own = _split(text, ".metal", re.compile(r"\[\[kernel\]\]"))
+    shared, own = _split(text, ".metal", _OF_KERNEL)
     return _guarded(head + _INCLUDABLE + _ONE_MATERIAL, shared, "", own)
 
 
