@@ -20,7 +20,8 @@ precision highp sampler2D;
 precision highp sampler2DArray;
 """
 _NOT_IN_ES = re.compile(
-    r"^\s*(#extension .*|\[\[\w+\]\]|layout\(binding = \d+(?:, set = \d+)?\)|uniform sampler \w+;)\n",
+    r"^\s*(#extension .*|\[\[\w+\]\]|layout\(binding = \d+(?:, set = \d+)?\)|uniform sampler \w+;)"
+    r"\n",
     re.MULTILINE,
 )
 _BLOCK = re.compile(r"^layout\(std140\) uniform (\w+)Block\n\{[^}]*\}\s*(\w+);", re.MULTILINE)
@@ -75,11 +76,12 @@ _ES_HEAD = """\
 // texels wide, nearest: the floats of constants.bin, four in a texel.
 """
 _RELIEF_HEAD = """\
-// Relief of one material. Group or space 1: 0 neuralHeightRecord, 1 neuralHeights, the texture of height.ktx2. The entry
-// point adds 2 to 4.
+// Relief of one material. Group or space 1: 0 neuralHeightRecord, 1 neuralHeights, the texture of
+// height.ktx2. The entry point adds 2 to 4.
 """
 _RELIEF_ES_HEAD = """\
-// Relief of one material in OpenGL ES 3.00, to be included: neuralHeights is the texture of height.ktx2.
+// Relief of one material in OpenGL ES 3.00, to be included: neuralHeights is the texture of
+// height.ktx2.
 """
 # The short form for one light, which the entry point does not call.
 _SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi, {vec3} wo{live})

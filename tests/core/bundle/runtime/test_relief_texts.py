@@ -1,4 +1,4 @@
-"""Relief in the languages that Slang generates: WGSL against numpy, the others by their compilers."""
+"""Relief in generated languages: WGSL against numpy, the others by their compilers."""
 
 import numpy as np
 import pytest
