@@ -16,6 +16,7 @@ from verdigris.ui.model.parts.bake_log import BakeLog
 if TYPE_CHECKING:
     from verdigris.core.hosts.host import HostDocument
     from verdigris.core.hosts.painted_meshes import Painted
+    from verdigris.ui.model.parts.game_link import GameLink
 
 RUNNING, DONE, CANCELLED, FAILED = "running", "done", "cancelled", "failed"
 
@@ -37,6 +38,20 @@ class BakeJob:
         self._painted, self._start = painted, start
         self._client = make_client()
         self._client.send(commands.Open.of(document))
+        self._game: GameLink | None = None
+
+    def follow(self, game: GameLink) -> None:
+        """Opens and ends the live link with its switch."""
+        self._game = game
+        if game.is_on:
+            self._client.send(game.command)
+        game.changed.connect(self._note_switch)
+        self._was_on = game.is_on
+
+    def release(self) -> None:
+        """Ends a worker that a game still looks at."""
+        if self.state != RUNNING:
+            self._leave()
 
     @property
     def share(self) -> float:
@@ -63,7 +78,9 @@ class BakeJob:
     def tick(self) -> None:
         """Handles what the worker has sent."""
         for message in self._client.poll():
-            if self.state == RUNNING:
+            if self._game is not None and message.header.get("event") == "linked":
+                self._game.take(message.header)
+            elif self.state == RUNNING:
                 self._handle(message.header)
         if self.state != RUNNING:
             return
@@ -111,4 +128,20 @@ class BakeJob:
 
     def _end(self, state: str, error: str = "") -> None:
         self.state, self.error = state, error
+        if state != DONE or self._game is None or not self._game.clients:
+            self._leave()
+
+    def _leave(self) -> None:
         self._client.close()
+        if self._game is not None:
+            self._game.changed.disconnect(self._note_switch)
+            self._game.forget()
+            self._game = None
+
+    def _note_switch(self) -> None:
+        assert self._game is not None
+        if self._game.is_on != self._was_on:
+            self._was_on = self._game.is_on
+            self._client.send(self._game.command)
+            if not self._was_on:
+                self.release()

@@ -26,6 +26,7 @@ from . import programs
 from .adapter import BlenderHost
 from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob
 from .changes import baked_version, compare, redraw
+from .live_link import GAME
 from .scene.dropped_nodes import bake_to_images
 from .scene.live_inputs import toggle
 from .scene.materials import folder_for_images, live_offers, nodes_for_images, require_material
@@ -153,8 +154,11 @@ class VERDIGRIS_OT_bake(Reporting, bpy.types.Operator):
         if self.is_again and version is not None and version.preset:
             request = replace(request, preset=version.preset)
         start = Start(str(folder), name, request)
+        if _Running.job is not None:
+            _Running.job.release()
         with naming_the_button():
             self._job = _Running.job = BakeJob(document, painted, start)
+        self._job.follow(GAME)
 
     def _end(self) -> set[str]:
         job = self._job

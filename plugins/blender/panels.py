@@ -13,6 +13,7 @@ from verdigris.core.hosts.troubles import find_trouble
 
 from .bake_job import RUNNING
 from .changes import changes_of
+from .live_link import draw_link
 from .operators import BESIDE_SCENE, last_failure, running_job, shown_material, wrapped
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers, nodes_for_images
@@ -77,6 +78,7 @@ class _Panel:
             row = layout.row(align=True)
             row.operator("verdigris.finish")
             row.operator("verdigris.cancel", icon="CANCEL")
+            self._draw_link()
             return
         failure = last_failure()
         if failure:
@@ -102,12 +104,18 @@ class _Panel:
         if material is not None:
             self._draw_result(material)
             layout.operator("verdigris.attach_ladder", icon="MOD_DECIM")
+        self._draw_link()
         layout.separator()
         layout.operator("verdigris.batch")
         layout.operator("verdigris.selftest")
         if own_folder() is not None:
             layout.operator("verdigris.make_worker")
         draw_help(layout)
+
+    def _draw_link(self) -> None:
+        for text in draw_link(self.layout, running_job()):
+            for line in wrapped(text):
+                self.layout.label(text=line)
 
     def _draw_live_inputs(self, material: bpy.types.Material) -> None:
         found = live_offers(material)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import operators, panels, trouble, worker_setup
+from . import live_link, operators, panels, trouble, worker_setup
 from .changes import register_changes, unregister_changes
 from .scene.results import VerdigrisUSDHook, register_saving, unregister_saving
 
@@ -24,6 +24,8 @@ CLASSES = (
     operators.VERDIGRIS_OT_attach_ladder,
     operators.VERDIGRIS_OT_batch,
     operators.VERDIGRIS_OT_selftest,
+    live_link.VERDIGRIS_OT_link,
+    live_link.VERDIGRIS_OT_copy_link,
     worker_setup.VERDIGRIS_OT_make_worker,
     trouble.VERDIGRIS_OT_check_window,
     trouble.VERDIGRIS_OT_report,
@@ -46,6 +48,7 @@ def unregister() -> None:
     job = operators.running_job()
     if job is not None:
         job.cancel()
+        job.release()
     unregister_changes()
     unregister_saving()
     del bpy.types.Scene.verdigris

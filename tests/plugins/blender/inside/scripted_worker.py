@@ -39,6 +39,8 @@ with Path(notes).open("a") as file:
             send(event="opened", name="", chosen="", materials=[problem], device="", trainer="")
         elif kind == "open":
             send(event="opened", name="", chosen=command["material"], materials=[])
+        if kind == "link" and command.get("is_on", True):
+            send(event="linked", address="ws://127.0.0.1:8749/?token=key", page="", clients=1)
         if kind == "start":
             send(event="state", state="training", doing="Compiling", patience=2)
             send(event="started", step=0, steps=100)

@@ -12,7 +12,7 @@ import pytest
 import verdigris.plugins.blender as addon
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol.commands import Start
-from verdigris.plugins.blender import bake_job, changes, operators, panels
+from verdigris.plugins.blender import bake_job, changes, live_link, operators, panels
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.bake_job import BakeJob
 
@@ -156,6 +156,27 @@ def test_progress_is_shown_and_a_cancelled_bake_ends_its_worker(harness, tmp_pat
     job.cancel()
     assert job.state == bake_job.CANCELLED and job.text == "Cancelled"
     assert clients[0].wait(5)
+
+
+def test_a_link_outlives_its_bake_while_a_game_looks_on(harness, tmp_path, worker):
+    worker("bakes")
+    assert bpy.ops.verdigris.link() == {"FINISHED"}
+    assert live_link.GAME.is_on and not bpy.ops.verdigris.copy_link.poll()
+    assert bpy.ops.verdigris.bake() == {"FINISHED"}
+    job, game = operators.running_job(), live_link.GAME
+    assert game.text == "Live link: 1 client connected"
+    assert bpy.ops.verdigris.copy_link() == {"FINISHED"}
+    assert not job._client.wait(0.2)
+    first = commands(tmp_path)["link"]
+    # the next bake has a worker of its own, with the same address
+    assert bpy.ops.verdigris.bake() == {"FINISHED"}
+    assert job._client.wait(5)
+    second = commands(tmp_path)["link"]
+    assert second["token"] == first["token"] and second["at"] == "127.0.0.1:8749"
+    last = operators.running_job()._client
+    assert bpy.ops.verdigris.link() == {"FINISHED"}
+    assert last.wait(5) and not game.address
+    assert commands(tmp_path)["link"]["is_on"] is False
 
 
 def test_the_panels_draw_in_every_state(harness, tmp_path, worker, monkeypatch):
