@@ -66,8 +66,12 @@ class Commands(TyperGroup):
         listed = COMMANDS.get(args[0])
         if listed and listed.begins_driver and "--help" not in args:
             from verdigris.core.base.adapters import begin_driver
+            from verdigris.core.worker.resident.place import is_served
 
-            begin_driver(_find_device(args))
+            # a driver takes long to end, too, and a resident worker has its own
+            device = _find_device(args)
+            if not is_served(device):
+                begin_driver(device)
         return super().resolve_command(ctx, args)
 
 

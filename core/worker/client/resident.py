@@ -249,17 +249,18 @@ def bake_by_resident(
     its checkpoint, if there is one."""
     found = resident
     for again in (True, False):
-        events = 0
+        events, is_finished = 0, False
         try:
             for event in found.bake(job, control, continues, slower is not None):
                 events += 1
                 if slower is not None:
                     slower |= found.slower
                 yield event
-                if isinstance(event, Finished):
-                    return
+                is_finished = isinstance(event, Finished)
             return
         except LostWorkerError as lost:
+            if is_finished:
+                return
             continues = continues or found.has_checkpoint
             if events:
                 how = "goes on from its checkpoint" if continues else "begins again"
@@ -348,8 +349,11 @@ def _replaced(place: Place, address: Address) -> Resident | None:
         return None
     end = time.monotonic() + _END
     while time.monotonic() < end:
+        new = place.read()
         try:
-            found, is_busy = _greet(start_resident(place.device, address.idle))
+            if new is None or new.token == address.token:
+                new = start_resident(place.device, address.idle)
+            found, is_busy = _greet(new)
             return None if is_busy else found
         except _DeadError:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import sys
 import threading
@@ -31,6 +32,7 @@ class Guest:
         self._asked, self._device = asked, device
         self._control = BakeControl()
         self._has_left = False
+        self._last: dict[str, Any] = {"event": "done"}
         self._events = self._bake()
         self.ended = threading.Event()
 
@@ -51,27 +53,32 @@ class Guest:
         try:
             event = next(self._events, None)
         except VerdigrisError as failure:
-            self._say(event="error", text=str(failure), kind=type(failure).__name__)
+            self._last = {"event": "error", "text": str(failure), "kind": type(failure).__name__}
             return False
         except Exception as failure:  # noqa: BLE001 - a fault of a bake must not end the worker
             traceback.print_exception(failure, file=sys.stderr)
-            self._say(event="error", text=f"internal error: {failure!r}", kind="")
+            self._last = {"event": "error", "text": f"internal error: {failure!r}", "kind": ""}
             return False
-        if event is None:
-            self._say(event="done")
-            return False
-        self._outbox.post(event.as_json())
-        return True
+        if event is not None:
+            self._outbox.post(event.as_json())
+        return event is not None
 
-    def close(self, why: str = "") -> None:
-        """Ends the bake. With a reason, the program bakes on by itself."""
+    def end(self, why: str = "") -> None:
+        """Ends the bake, and releases what it holds. With a reason, the program bakes on by
+        itself."""
         self._events.close()
         if why:
-            self._say(event="gone", text=why)
+            self._last = {"event": "gone", "text": why}
+
+    def close(self) -> None:
+        """Tells the program how its bake has ended: it may ask for another one at once."""
+        self._outbox.post(self._last)
         self._heartbeat.end()
         self._outbox.close(_FLUSH)
         self._stream.close()
         self.ended.set()
+        # what it held on the device is released with it
+        gc.collect()
         return_freed_memory()
 
     def _say(self, **values: Any) -> None:

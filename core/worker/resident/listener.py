@@ -12,7 +12,7 @@ from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError, reason
 from verdigris.core.base.files import remove_file
-from verdigris.core.base.lock import locked
+from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.resident.guest import Guest
 from verdigris.core.worker.resident.place import (
@@ -59,6 +59,9 @@ class Listener:
                 )
             )  # fmt: skip
             self._held.callback(self._place.remove, self._token)
+        except HeldError:
+            self._held.close()
+            return "another worker has the place: verdigris serve --stop ends it after its bake"
         except (OSError, VerdigrisError) as failure:
             self._held.close()
             return reason(failure)
@@ -92,10 +95,12 @@ class Listener:
     def dismiss(self, why: str = "") -> None:
         """Ends the bake of the guest, which bakes on by itself from its checkpoint."""
         guest = self._guest
-        if guest is not None:
-            guest.close(why)
+        if guest is None:
+            return
+        guest.end(why)
         with self._changed:
             self._guest, self._is_taken = None, False
+        guest.close()
 
     def close(self) -> None:
         self.dismiss("the worker ends")

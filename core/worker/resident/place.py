@@ -45,6 +45,14 @@ def is_off() -> bool:
     return os.environ.get(SERVE_VARIABLE, "").lower() == OFF
 
 
+def is_served(device: str | None) -> bool:
+    """Whether there may be a resident worker for a device, which is not asked."""
+    try:
+        return not is_off() and Place.of(device).file.is_file()
+    except ResidentError:
+        return False
+
+
 @cache
 def code_stamp() -> str:
     """Changes with the version, and in a checkout with every file of code."""

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import sys
 import tempfile
@@ -24,12 +25,15 @@ from verdigris.core.cli.main import app
 from verdigris.core.progress import Checkpointed, Finished, Started, Step, Warning
 from verdigris.core.worker.client import resident
 from verdigris.core.worker.client.resident import (
+    Resident,
+    _replaced,
     bake_by_resident,
     find_resident,
     start_resident,
     stop_resident,
 )
-from verdigris.core.worker.resident.place import Place, ResidentError
+from verdigris.core.worker.resident.listener import Listener
+from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError
 
 from ..brisk import SMALL
 from .running_worker import BRISK, CLAY, LONG, QUICK, RunningWorker
@@ -214,3 +218,42 @@ def test_a_panel_lends_its_worker_until_it_bakes_itself(runtime, clay, tmp_path)
     *_, finished = events
     assert isinstance(finished, Finished)
     worker.client.kill()
+
+
+@pytest.mark.parametrize("has_sockets_of_files", [True, False])
+def test_only_who_knows_the_token_is_let_in(runtime, has_sockets_of_files, monkeypatch):
+    if not has_sockets_of_files:
+        # as on Windows
+        monkeypatch.delattr(socket, "AF_UNIX")
+    place = Place.of()
+    listener = Listener(place, COMMAND, 9.0)
+    assert not listener.open()
+    assert "another worker has the place" in Listener(place, COMMAND).open()
+    address = place.read()
+    assert address.address.isdecimal() == (not has_sockets_of_files)
+    found = find_resident(None)
+    # a worker without the token is none, and a guest without it is not heard
+    place.write(replace(address, token="0" * 64))
+    assert find_resident(None) is None
+    place.write(address)
+    stranger = Resident(found._opened, replace(address, token="0" * 64), found._nonce)
+    stranger.end()
+    assert not listener.is_asked_to_end
+    find_resident(None).end()
+    assert listener.is_asked_to_end
+    # it takes nobody any more
+    assert find_resident(None) is None
+    listener.close()
+    assert place.read() is None and [*runtime.glob("worker*")] == []
+
+
+def test_who_comes_second_finds_the_replacement_of_the_first(runtime):
+    old = start_resident(None, 60)
+    os.kill(old.process, signal.SIGKILL)
+    wait_for_end(old.process)
+    first, second = find_resident(None), _replaced(Place.of(), old)
+    new = Place.of().read()
+    assert first is not None and second is not None
+    assert first._address.process == second._address.process == new.process != old.process
+    first.leave()
+    second.leave()
