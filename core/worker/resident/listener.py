@@ -61,7 +61,7 @@ class Listener:
             self._held.callback(self._place.remove, self._token)
         except HeldError:
             self._held.close()
-            return "another worker has the place: verdigris serve --stop ends it after its bake"
+            return "another worker has the place: end that one first"
         except (OSError, VerdigrisError) as failure:
             self._held.close()
             return reason(failure)
