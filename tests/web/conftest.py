@@ -59,15 +59,22 @@ def chromium():
     return found
 
 
-def texts_for_browsers(spec):
+def texts_for_browsers(spec, transmits=False):
     """The shaders of a bundle's `runtime/` that browsers compile."""
     with pytest.MonkeyPatch.context() as patch:
         chosen = {
             name: each for name, each in runtime.TARGETS.items() if name.endswith(FOR_BROWSERS)
         }
         patch.setattr(runtime, "TARGETS", chosen)
-        files = runtime.runtime_files(spec)
+        files = runtime.runtime_files(spec, transmits=transmits)
     return {name: files[name] for name in chosen}
+
+
+def both_sides(spec, index):
+    """Random numbers of a surface that transmits."""
+    parameters, below = (lively_parameters(spec, seed=seed) for seed in (3, 4))
+    parameters.transmitted = TransmittedSide(below.decoder, index, -below.head)
+    return parameters
 
 
 @pytest.fixture(scope="session")
@@ -90,10 +97,8 @@ def bundles(tmp_path_factory):
     make_bundle(folder / "b_halves.vdg", halves, RGBA16F, emission=emission, opacity=opacity)
     write_as_older(folder / "b_halves.vdg", odd, "4.3")
     for name, index in (("b_solid", 1.5), ("b_thin", 1.0)):
-        sides = lively_parameters(NetworkSpec(8, 2, "silu", frame_count=2, lobes=1))
-        below = lively_parameters(sides.spec, seed=4)
-        sides.transmitted = TransmittedSide(below.decoder, index, -below.head)
-        make_bundle(folder / f"{name}.vdg", sides)
+        spec = NetworkSpec(8, 2, "silu", frame_count=2, lobes=1)
+        make_bundle(folder / f"{name}.vdg", both_sides(spec, index))
     heights = make_height_map(bumpy_heights())
     flat = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
     make_bundle(folder / "b_relief.vdg", flat, relief=heights)
@@ -109,6 +114,8 @@ def bundles(tmp_path_factory):
     texts = texts_for_browsers(small)
     if texts:
         make_bundle(folder / "d_shipped.vdg", lively_parameters(small), runtime=texts)
+    texts = texts_for_browsers(small, transmits=True)
+    make_bundle(folder / "d_glass.vdg", both_sides(small, 1.5), runtime=texts)
     living = NetworkSpec(6, 2, "silu", frame_count=1, live_inputs=2)
     exported, texts = made_up(living), texts_for_browsers(living)
     make_bundle(folder / "e_living.vdg", exported, live=LIVE_INPUTS, runtime=texts)

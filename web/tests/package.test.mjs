@@ -66,7 +66,10 @@ for (const name of bundles) {
       decoder.evaluate(single(uv), Math.fround(reference.lod[row]), single(reference.wi[row]), single(reference.wo[row]), reference.live?.[row]),
     );
     const found = compareWithReference(reference, rows);
-    assert.ok(found.relative < 2e-6 && found.absolute < 1e-8, JSON.stringify(found));
+    // rows of light from below have the mirrored direction: the refracted one is rounded here
+    const most = material.transmission ? 2e-5 : 2e-6;
+    assert.ok(found.relative < most && found.absolute < 1e-8, JSON.stringify(found));
+    if (material.transmission) assert.ok(reference.wi.filter((wi) => wi[2] < 0).length > 200);
     assert.ok(reference.exported.flat().some((each) => each > 0.01));
   });
 }

@@ -86,7 +86,8 @@ def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Ite
             lambda: reference_picture(teacher, preview_plan(teacher.device, settings)),
         )
     # shaders with cooperative vectors depend on the trained numbers
-    with compiling_ahead(settings.spec, PORTABLE):
+    transmits = any(teacher.index_below for teacher in teachers)
+    with compiling_ahead(settings.spec, PORTABLE, transmits):
         pool = ThreadPoolExecutor(1, "finish")
         begun = [
             pool.submit(copy_context().run, profiled("prepare the finish")(job)) for job in jobs

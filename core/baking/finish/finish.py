@@ -45,7 +45,8 @@ def finish(run: Run, decoders: Decoders, heads: WaitForHeads | None = None) -> I
     students = StoredStudents(run, decoders)
     # known before the work that takes time, because it decides on the shaders
     _, _, arithmetic = judged(students.of(0)[0], run.teachers[0])
-    with compiling_ahead(students.trained.spec, arithmetic.advised):
+    transmits = any(teacher.index_below for teacher in run.teachers)
+    with compiling_ahead(students.trained.spec, arithmetic.advised, transmits):
         if heads is None:
             students.heads = fit_all_heads(students, effort)
         yield from _closing(run, 1)

@@ -37,10 +37,10 @@ NETWORK_MODULE = "neural_network"
 _HALVES = 2
 
 
-def fits_in_constants(spec: NetworkSpec) -> bool:
-    """Whether this decoder's NeuralFloats fit into a constant buffer."""
+def fits_in_constants(spec: NetworkSpec, decoders: int = 1) -> bool:
+    """Whether the NeuralFloats of this decoder, or of as many, fit into a constant buffer."""
     floats = plan_tensors(spec)[1] // _HALVES
-    return 4 * floats <= MOST_CONSTANT_BYTES
+    return 4 * floats * decoders <= MOST_CONSTANT_BYTES
 
 
 def network_source(spec: NetworkSpec) -> str:

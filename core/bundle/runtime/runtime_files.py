@@ -45,8 +45,8 @@ RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
 # Programs in C on the header, with a shader.
 EXAMPLES = SHADER_FOLDER / "bundle" / "examples"
 ENTRY_FILE = "evaluate_queries.slang"
-# The module of surfaces that transmit, which only their bundles have.
-SIDES_FILE = "neural_sides.slang"
+# The modules of surfaces that transmit, which only their bundles have.
+SIDES_FILES = ("neural_sides.slang",)
 RELIEF_SHADER = "neural_relief.slang"
 RELIEF_ENTRY = "evaluate_relief.slang"
 # Reads bundles in C.
@@ -89,10 +89,16 @@ class Target:
     """The points of a group of threads are evaluated together, with cooperative matrices."""
     has_live: bool = False
     """Its functions take live values."""
+    transmits: bool = False
+    """It has the two decoders of a surface that transmits."""
 
     @property
     def is_of_one(self) -> bool:
         return self.entry == ENTRY_FILE_OF_ONE
+
+    @property
+    def holds_one_decoder(self) -> bool:
+        return self.is_constant or self.is_together
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -112,6 +118,8 @@ class Target:
             }
         if self.has_live:
             values["LIVE"] = True
+        if self.transmits:
+            values["SIDES"] = True
         return tuple(f"-DNEURAL_{name}={int(value)}" for name, value in values.items())
 
 
@@ -190,15 +198,23 @@ def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
 
 
 def targets_of(
-    spec: NetworkSpec, advised: str | None = None, decoders: int = 1
+    spec: NetworkSpec, advised: str | None = None, decoders: int = 1, transmits: bool = False
 ) -> dict[str, Target]:
     """The targets that a decoder fits and that its advice allows. A constant buffer holds one
     decoder, so cooperative code for several does without."""
     known = TARGETS
     if spec.live_inputs:
         known = {name: replace(target, has_live=True) for name, target in TARGETS.items()}
+    if transmits:
+        decoders = 2
+        # a constant buffer, and the shared memory of a group, hold one decoder of several materials
+        known = {
+            name: replace(target, transmits=True)
+            for name, target in known.items()
+            if target.is_of_one or target.is_cooperative or not target.holds_one_decoder
+        }
     plain = {name: target for name, target in known.items() if not target.is_cooperative}
-    if not fits_in_constants(spec):
+    if not fits_in_constants(spec, decoders if transmits else 1):
         plain = {
             name: replace(target, is_float_texture=True) if target.is_of_one else target
             for name, target in plain.items()
@@ -241,8 +257,9 @@ def runtime_files(
     others = RUNTIME_SHADERS / HEADER, *sorted(filter(Path.is_file, EXAMPLES.iterdir()))
     result = sources | {path.name: path.read_bytes() for path in others}
     if not transmits:
-        del result[SIDES_FILE]
-    targets = targets_of(spec, advised, decoders)
+        for name in SIDES_FILES:
+            del result[name]
+    targets = targets_of(spec, advised, decoders, transmits)
     if has_relief:
         targets = targets | RELIEF_TARGETS
     else:
@@ -255,12 +272,14 @@ def runtime_files(
     return result
 
 
-def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractContextManager[None]:
+def compiling_ahead(
+    spec: NetworkSpec, advised: str | None = None, transmits: bool = False
+) -> AbstractContextManager[None]:
     """Compiles inside the context, beside the caller, what runtime_files() will need for one
     decoder with this advice. Most files are the same with another."""
     sources = slang_files(spec)
     jobs = {}
-    for name, target in targets_of(spec, advised).items():
+    for name, target in targets_of(spec, advised, transmits=transmits).items():
         key = _key(sources, name, target)
         jobs[key] = partial(_make, sources, name, target, key)
     return working_ahead(jobs)

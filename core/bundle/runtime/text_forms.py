@@ -24,10 +24,10 @@ _NOT_IN_ES = re.compile(
     r"\n",
     re.MULTILINE,
 )
-_BLOCK = re.compile(r"^layout\(std140\) uniform (\w+)Block\n\{[^}]*\}\s*(\w+);", re.MULTILINE)
+_BLOCK = re.compile(r"^layout\(std140\) uniform (\w+)Block\d*\n\{[^}]*\}\s*(\w+);", re.MULTILINE)
 _LIST = re.compile(r"(const )?(\w+) +(\w+)\[(\d+)\] = \{([^}]*)\};")
 _SAMPLER_PARAMETER = re.compile(r"\bsampler (\w+)(?:, )?")
-_COPY = re.compile(r"(?:^    (\w+\.\w+)\.(\w+) = (neuralRecord)\.\2;\n)+", re.MULTILINE)
+_COPY = re.compile(r"(?:^    (\w+\.\w+)\.(\w+) = (neuralRecord\w*)\.\2;\n)+", re.MULTILINE)
 # Names that including shaders use.
 FUNCTIONS = ("neuralPrepare", "neuralShade", "neuralPdf", "neuralDraw")
 RELIEF_FUNCTIONS = (

@@ -51,8 +51,8 @@ def upload(opened, stored):
     return texture.create_view(dimension="2d-array"), record
 
 
-def evaluate_wgsl(opened, code, stored, constants, queries):
-    """The answers [N, 12] of portable.wgsl."""
+def evaluate_wgsl(opened, code, stored, constants, queries, index=None):
+    """The answers [N, 12] of portable.wgsl. With an index, `constants` has both decoders."""
     gpu, device = opened
     view, record = upload(opened, stored)
     uniform, storage = gpu.BufferUsage.UNIFORM, gpu.BufferUsage.STORAGE
@@ -72,13 +72,27 @@ def evaluate_wgsl(opened, code, stored, constants, queries):
         None,
         (np.uint32([len(queries), 0, 0, 0]), uniform),
     ]
+    if index:
+        bound += [..., (second_record(record, len(stored.weights), index), uniform)]
     return run_shader(opened, code, "evaluateQueries", bound, len(queries))
 
 
-def evaluate_spirv(opened, code, stored, queries):
-    """The same of portable.spv and of portable.glsl in SPIR-V, at the bindings of the guide."""
+def second_record(record, start, index):
+    """Of a surface that transmits, with the decoder for light from below at `start`."""
+    below = record.copy()
+    below[20] = start
+    below[29:30] = np.float32([index]).view("<u4")
+    return below
+
+
+def evaluate_spirv(opened, code, stored, queries, index=None):
+    """The same of portable.spv and of portable.glsl in SPIR-V, at the bindings of the guide. With an
+    index, the weights are those of both decoders."""
     gpu = opened[0]
     view, record = upload(opened, stored)
+    if index:
+        below = second_record(record, len(stored.weights) // 2, index)
+        record = np.concatenate([record, below])
     storage = gpu.BufferUsage.STORAGE
     bound = [
         (np.uint32([len(queries), 0, 0, 0]), gpu.BufferUsage.UNIFORM),
@@ -93,7 +107,7 @@ def evaluate_spirv(opened, code, stored, queries):
 
 def run_shader(opened, code, entry, bound, count, numbers=12):
     """Runs 64 threads a group. `bound` is by binding; the answers, so many numbers a thread, go
-    where it has None."""
+    where it has None, and nothing where it has an ellipsis."""
     gpu, device = opened
     usage = gpu.BufferUsage.STORAGE | gpu.BufferUsage.COPY_SRC
     answers = device.create_buffer(size=4 * numbers * count, usage=usage)
@@ -112,7 +126,9 @@ def run_shader(opened, code, entry, bound, count, numbers=12):
     group = device.create_bind_group(
         layout=pipeline.get_bind_group_layout(0),
         entries=[
-            {"binding": place, "resource": resource(each)} for place, each in enumerate(bound)
+            {"binding": place, "resource": resource(each)}
+            for place, each in enumerate(bound)
+            if each is not ...
         ],
     )
     encoder = device.create_command_encoder()
