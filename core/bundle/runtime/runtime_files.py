@@ -97,10 +97,6 @@ class Target:
         return self.entry == ENTRY_FILE_OF_ONE
 
     @property
-    def holds_one_decoder(self) -> bool:
-        return self.is_constant or self.is_together
-
-    @property
     def defines(self) -> tuple[str, ...]:
         values = {
             "COOPERATIVE": self.is_cooperative,
@@ -207,11 +203,11 @@ def targets_of(
         known = {name: replace(target, has_live=True) for name, target in TARGETS.items()}
     if transmits:
         decoders = 2
-        # a constant buffer, and the shared memory of a group, hold one decoder of several materials
+        # a group of threads keeps one decoder in its shared memory
         known = {
             name: replace(target, transmits=True)
             for name, target in known.items()
-            if target.is_of_one or target.is_cooperative or not target.holds_one_decoder
+            if not target.is_together
         }
     plain = {name: target for name, target in known.items() if not target.is_cooperative}
     if not fits_in_constants(spec, decoders if transmits else 1):

@@ -29,8 +29,7 @@ void main()
         float lod = log2(max(max(texels.x, texels.y) * 2.0 / (float(kSize) * kPi * max(n.z, 0.05)), 1.0e-6));
         vec3 wo = vec3(t.z, b.z, n.z);
         vec3 wi = vec3(dot(t, light), dot(b, light), dot(n, light));
-        NeuralSurface surface = neuralPrepare(0u, uv, lod, 0.0, wo);
-        seen = 3.0 * neuralShade(0u, surface, wi);
+        seen = 3.0 * neuralEvaluate(0u, uv, lod, 0.0, wi, wo);
     }
     pixels[pixel.y * kSize + pixel.x] = vec4(seen, 1.0);
 }

@@ -270,7 +270,7 @@ static void make_scene(Scene *scene, const VdBundle *bundle, const char *shader)
     VkDescriptorSetLayout layout;
     int i;
     scene->pixels = make_buffer(0, 16 * SIZE * SIZE, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-    scene->records = make_buffer(0, sizeof bundle->record, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    scene->records = make_buffer(0, 2 * sizeof bundle->record, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     scene->floats = make_buffer(0, bundle->constants_bytes, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT);
     scene->latents = make_texture(&bundle->latents);
     scene->sampler = make_sampler();
@@ -299,9 +299,10 @@ static void make_scene(Scene *scene, const VdBundle *bundle, const char *shader)
 
 /* Replaces numbers and texels. A texture of another size or format takes the place of the old one. */
 static void show(Scene *scene, const VdBundle *bundle) {
+    const VdRecord records[2] = {bundle->record, bundle->record_below}; /* the second of a surface that transmits */
     if (bundle->constants_bytes != scene->floats.bytes)
         fail("the material has another architecture: start again, with the shader of its bundle");
-    write_buffer(scene->records, &bundle->record, sizeof bundle->record);
+    write_buffer(scene->records, records, sizeof records);
     write_buffer(scene->floats, bundle->constants, bundle->constants_bytes);
     if (!is_as_large(&scene->latents.shown, &bundle->latents)) {
         VkDescriptorImageInfo image = {VK_NULL_HANDLE, VK_NULL_HANDLE, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};

@@ -12,7 +12,7 @@
            fail(error.text);                             // names file and field
        upload(bundle.weights, bundle.weights_bytes);     // byte-address buffer
        upload(bundle.constants, bundle.constants_bytes); // or the same as floats, in a constant buffer
-       upload(&bundle.record, sizeof bundle.record);     // 128 bytes
+       upload(&bundle.record, sizeof bundle.record);     // 128 bytes; if bundle.index is not 0, then record_below
        for (uint32_t level = 0; level < bundle.latents.levels; level++)
            upload_level(bundle.latents.level[level]);    // its layers, one after the other
        vd_close(&bundle);
@@ -110,13 +110,17 @@ typedef struct {
     float half_z_minimum, length_epsilon, stretch_limit, cosine_offset, logarithm_share;
     double relative, absolute, floor; /* bounds of the check */
     uint8_t *weights;                 /* weights.bin, at the places that the shaders expect */
-    size_t weights_bytes;
+    size_t weights_bytes;             /* of a surface that transmits, with the second decoder behind the first */
+    size_t decoder_bytes;             /* of one decoder in `weights` */
     float *constants; /* the same as floats, for neuralFloats: every second hidden matrix transposed */
     size_t constants_bytes;
     VdTexture latents, emission, opacity, proxies, relief;
     float relief_scale, relief_midlevel; /* height = scale * (stored - midlevel), in world units */
     VdRecord record;
-    char reference[132]; /* file name, for vd_check; "" while a material trains */
+    float index;           /* of the medium below a surface that transmits, 1 for a thin wall; 0 for an opaque surface */
+    VdRecord record_below; /* its second record, which follows the first: other places, and the index in live[0] */
+    char reference[132];       /* file name, for vd_check; "" while a material trains */
+    char reference_below[132]; /* the same for light from below */
 } VdBundle;
 
 /* NeuralQuery of the shaders' check: 48 bytes. */
@@ -126,9 +130,10 @@ typedef struct {
     float wi[3], random, wo[3], random2;
 } VdQuery;
 
-/* The rows of reference.json: queries to a shader, and the answers that it should give. */
+/* The rows of reference.json, and of light from below: queries to a shader, and the answers that it should give. */
 typedef struct {
     uint32_t count;
+    uint32_t room; /* rows of a file */
     VdQuery *queries;
     float (*live)[4]; /* values of live inputs, then 0; a shader's query has them at its end, and 64 bytes in all */
     float (*responses)[3];
@@ -159,8 +164,8 @@ void vd_close(VdBundle *bundle);
 /* Replaces latents in BC7 blocks by the same texels as R8G8B8A8, for devices without BC7. */
 int vd_unpack_latents(VdBundle *bundle, VdError *error);
 
-/* The response for one light: BSDF times cosine. Directions are unit vectors in the tangent frame. Live inputs have their
-   defaults. */
+/* The response for one light: BSDF times cosine. Directions are unit vectors in the tangent frame; for a surface that
+   transmits, wi may point below it. Live inputs have their defaults. */
 void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                float response[3]);
 /* The same with values of the live inputs, from 0 to 1. */
@@ -884,7 +889,7 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
 
 static int vd__constants(VdBundle *bundle, VdError *error) {
     const size_t count = bundle->weights_bytes / 2;
-    size_t index;
+    size_t index, decoder;
     uint32_t layer, row, column;
     bundle->constants_bytes = 4 * count;
     bundle->constants = (float *)VD_MALLOC(bundle->constants_bytes);
@@ -893,15 +898,17 @@ static int vd__constants(VdBundle *bundle, VdError *error) {
     for (index = 0; index < count; index++)
         bundle->constants[index] = vd__at(bundle->weights + 2 * index);
     for (layer = 1; layer + 1 < bundle->layer_count; layer += 2) {
-        const uint32_t start = bundle->layer[layer].weights / 2, step = bundle->layer[layer].row_stride / 2;
-        for (row = 0; row < bundle->layer[layer].outputs; row++)
-            for (column = 0; column < row; column++) {
-                float *first = &bundle->constants[start + row * step + column];
-                float *second = &bundle->constants[start + column * step + row];
-                const float kept = *first;
-                *first = *second;
-                *second = kept;
-            }
+        const uint32_t step = bundle->layer[layer].row_stride / 2;
+        for (decoder = 0; decoder < bundle->weights_bytes; decoder += bundle->decoder_bytes) {
+            float *start = bundle->constants + (decoder + bundle->layer[layer].weights) / 2;
+            for (row = 0; row < bundle->layer[layer].outputs; row++)
+                for (column = 0; column < row; column++) {
+                    float *first = &start[row * step + column], *second = &start[column * step + row];
+                    const float kept = *first;
+                    *first = *second;
+                    *second = kept;
+                }
+        }
     }
     return 1;
 }
@@ -1028,6 +1035,24 @@ static int vd__heights(VdBundle *bundle, const Vd__Field *root) {
     return 1;
 }
 
+/* The decoder for light from below a surface that transmits, behind the first. */
+static int vd__below(VdBundle *bundle, const Vd__Field *root, VdRead read, void *user) {
+    const Vd__Field table = vd__get(root, "transmission"), index = vd__get(&table, "index");
+    const Vd__Field weights = vd__get(&table, "weights"), reference = vd__get(&table, "reference");
+    double number = 0;
+    uint8_t *data = 0;
+    size_t bytes = 0;
+    uint32_t size = 0;
+    int holds;
+    if (!vd__real(&index, 1e-3, 1e3, &number) || (reference.at && !vd__file_name(&reference, bundle->reference_below)) ||
+        !vd__read_record(&weights, read, user, VD__MOST_WEIGHTS, &data, &bytes))
+        return 0;
+    bundle->index = (float)number;
+    holds = vd__tensors(bundle, root, data, bytes, bundle->weights + bundle->decoder_bytes, &size);
+    VD_FREE(data);
+    return holds;
+}
+
 static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     const Vd__Field root = {json, 1, ""};
     const Vd__Field format = vd__get(&root, "format"), version = vd__get(&root, "version");
@@ -1035,6 +1060,8 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     const Vd__Field latents = vd__get(&root, "latents"), reference = vd__get(&root, "reference");
     const Vd__Field scale = vd__get(&latents, "scale"), offset = vd__get(&latents, "offset");
     const Vd__Field arithmetic = vd__get(&root, "arithmetic"), advised = vd__get(&arithmetic, "advised");
+    const Vd__Field below = vd__get(&root, "transmission");
+    const size_t decoders = below.at ? 2 : 1;
     VdRecord *record = &bundle->record;
     uint8_t *data = 0;
     size_t bytes = 0;
@@ -1058,15 +1085,16 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     if (!vd__read_record(&weights, read, user, VD__MOST_WEIGHTS, &data, &bytes))
         return 0;
     holds = vd__tensors(bundle, &root, data, bytes, 0, &size);
-    if (holds && !(bundle->weights = (uint8_t *)VD_MALLOC(size)))
+    if (holds && !(bundle->weights = (uint8_t *)VD_MALLOC(decoders * size)))
         holds = vd__fail(json->error, "weights.bin", "memory", "used up", "free some");
     if (holds) {
-        memset(bundle->weights, 0, size);
-        bundle->weights_bytes = size;
+        memset(bundle->weights, 0, decoders * size);
+        bundle->decoder_bytes = size;
+        bundle->weights_bytes = decoders * size;
         holds = vd__tensors(bundle, &root, data, bytes, bundle->weights, &size);
     }
     VD_FREE(data);
-    if (!holds || !vd__constants(bundle, json->error))
+    if (!holds || (below.at && !vd__below(bundle, &root, read, user)) || !vd__constants(bundle, json->error))
         return 0;
     if (!latents.at)
         return vd__wrong(&latents, "write the bundle again");
@@ -1083,6 +1111,13 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     record->levels = bundle->latents.levels;
     for (index = 0; index + 1 < bundle->layer_count; index++)
         record->matrix[index] = bundle->layer[index].weights;
+    if (below.at) {
+        bundle->record_below = *record;
+        bundle->record_below.weights = size;
+        bundle->record_below.live[0] = bundle->index;
+        for (index = 0; index + 1 < bundle->layer_count; index++)
+            bundle->record_below.matrix[index] += size;
+    }
     return 1;
 }
 
@@ -1342,6 +1377,47 @@ static void vd__frame_inputs(const VdBundle *bundle, const float r[8], const flo
     inputs[8] = vd__logarithm(bundle, a[2]), inputs[9] = vd__logarithm(bundle, c[2]);
 }
 
+/* Light from below, mirrored to the side of the viewer. Straight down where no facet refracts it to the viewer. */
+static void vd__mirror(const VdBundle *bundle, const float wi[3], const float wo[3], float mirrored[3]) {
+    double h[3], length = 0, seen = 0, lit = 0;
+    int i;
+    mirrored[0] = wi[0], mirrored[1] = wi[1], mirrored[2] = -wi[2];
+    if (bundle->index == 1)
+        return;
+    for (i = 0; i < 3; i++) {
+        h[i] = -((double)wo[i] + (double)bundle->index * wi[i]);
+        length += h[i] * h[i];
+    }
+    length = (h[2] < 0 ? -1 : 1) * (length > 1e-12 ? sqrt(length) : 1e-6);
+    for (i = 0; i < 3; i++) {
+        h[i] /= length;
+        seen += wo[i] * h[i];
+        lit += wi[i] * h[i];
+    }
+    for (i = 0; i < 3; i++)
+        mirrored[i] = seen > 0 && lit < 0 ? (float)(2 * seen * h[i] - wo[i]) : i == 2 ? -1.0f : 0.0f;
+}
+
+/* The inverse: returns 0 where no light passes. */
+static int vd__pass(const VdBundle *bundle, const float mirrored[3], const float wo[3], float wi[3]) {
+    const double index = bundle->index;
+    double h[3], length = 0, seen = 0, inner;
+    int i;
+    wi[0] = mirrored[0], wi[1] = mirrored[1], wi[2] = -mirrored[2];
+    if (mirrored[2] <= 0 || wo[2] <= 0 || index == 1)
+        return mirrored[2] > 0 && wo[2] > 0;
+    for (i = 0; i < 3; i++) {
+        h[i] = (double)mirrored[i] + wo[i];
+        length += h[i] * h[i];
+    }
+    for (i = 0; i < 3; i++)
+        seen += wo[i] * (h[i] /= sqrt(length));
+    inner = 1 - (1 - seen * seen) / (index * index);
+    for (i = 0; inner > 0 && i < 3; i++)
+        wi[i] = (float)((seen / index - sqrt(inner)) * h[i] - wo[i] / index);
+    return inner > 0 && wi[2] < 0;
+}
+
 void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                float response[3]) {
     vd_decode_live(bundle, uv, lod, wi, wo, bundle->record.live, response);
@@ -1350,9 +1426,15 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
 void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                     const float live[VD_MOST_LIVE], float response[3]) {
     const uint32_t place = bundle->channels + bundle->live_count;
-    float x[256], y[256];
+    const uint8_t *weights = bundle->weights;
+    float x[256], y[256], mirrored[3];
     uint32_t frame, row, column, index, lobe;
     response[0] = response[1] = response[2] = 0;
+    if (wi[2] < 0 && bundle->index > 0) {
+        vd__mirror(bundle, wi, wo, mirrored);
+        wi = mirrored;
+        weights += bundle->decoder_bytes;
+    }
     if (!(wi[2] > 0) || !(wo[2] > 0))
         return;
     vd__latent(bundle, uv, lod, x);
@@ -1361,7 +1443,7 @@ void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const 
     for (frame = 0; frame < bundle->frame_count; frame++) {
         float raw[8];
         for (row = 0; row < 8; row++) {
-            const uint8_t *from = bundle->weights + bundle->frames + bundle->frames_stride * (8 * frame + row);
+            const uint8_t *from = weights + bundle->frames + bundle->frames_stride * (8 * frame + row);
             for (raw[row] = 0, column = 0; column < place; column++)
                 raw[row] += vd__at(from + 2 * column) * x[column];
         }
@@ -1370,8 +1452,8 @@ void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const 
     for (index = 0; index < bundle->layer_count; index++) {
         const VdLayer *layer = &bundle->layer[index];
         for (row = 0; row < layer->outputs; row++) {
-            const uint8_t *from = bundle->weights + layer->weights + row * layer->row_stride;
-            float sum = vd__at(bundle->weights + layer->bias + 2 * row);
+            const uint8_t *from = weights + layer->weights + row * layer->row_stride;
+            float sum = vd__at(weights + layer->bias + 2 * row);
             for (column = 0; column < layer->inputs; column++)
                 sum += vd__at(from + 2 * column) * x[column];
             y[row] = vd__activate(bundle, layer->activation, sum);
@@ -1387,7 +1469,11 @@ void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const 
 
 /* ---- the check ---- */
 
-int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error) {
+/* The rows of one decoder. Those of the second have mirrored directions of light. Rows with the light below a decoder's own
+   hemisphere, for which both decoders together answer otherwise, are left out. */
+static int vd__rows(const VdBundle *bundle, VdRead read, void *user, int is_below, VdReference *reference, VdError *error) {
+    const char *const file = is_below ? bundle->reference_below : bundle->reference;
+    const uint32_t most = bundle->index > 0 ? 2 : 1;
     /* the last two if there are live inputs, and a sampler */
     static const char *const names[] = {"uv", "lod", "wi", "wo", "exported", "live", "random"};
     const uint32_t widths[] = {2, 1, 3, 3, 3, bundle->live_count, 2};
@@ -1395,12 +1481,9 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
     uint8_t *data = 0;
     size_t bytes = 0;
     int holds;
-    memset(reference, 0, sizeof *reference);
-    if (error)
-        error->text[0] = 0;
-    if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
-        return vd__fail(error, bundle->reference, "the file", "missing, not a plain file, or too large", "copy the whole folder of the bundle");
-    holds = vd__parse(&json, bundle->reference, data, bytes, VD__REFERENCE_VALUES, error);
+    if (!read(user, file, VD__MOST_REFERENCE, &data, &bytes))
+        return vd__fail(error, file, "the file", "missing, not a plain file, or too large", "copy the whole folder of the bundle");
+    holds = vd__parse(&json, file, data, bytes, VD__REFERENCE_VALUES, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
         Vd__Field column[7], row[7];
@@ -1410,17 +1493,20 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
             column[i] = vd__get(&root, names[i]);
             row[i] = vd__first(&column[i]);
         }
-        if (holds) {
-            reference->queries = (VdQuery *)VD_MALLOC(rows * sizeof *reference->queries);
-            reference->responses = (float(*)[3])VD_MALLOC(rows * sizeof *reference->responses);
+        if (holds && is_below && rows != reference->room)
+            holds = vd__wrong(&count, "it must be that of the other reference");
+        if (holds && !is_below) {
+            reference->room = rows;
+            reference->queries = (VdQuery *)VD_MALLOC(most * rows * sizeof *reference->queries);
+            reference->responses = (float(*)[3])VD_MALLOC(most * rows * sizeof *reference->responses);
             if (bundle->live_count)
-                reference->live = (float(*)[4])VD_MALLOC(rows * sizeof *reference->live);
+                reference->live = (float(*)[4])VD_MALLOC(most * rows * sizeof *reference->live);
             if (!reference->queries || !reference->responses || (bundle->live_count && !reference->live))
-                holds = vd__fail(error, bundle->reference, "count", "too large for the memory", "free memory");
+                holds = vd__fail(error, file, "count", "too large for the memory", "free memory");
         }
         for (each = 0; holds && each < rows; each++) {
-            VdQuery *query = &reference->queries[each];
-            float found[7][3];
+            VdQuery *query = &reference->queries[reference->count];
+            float found[7][3], wi[3];
             memset(found, 0, sizeof found);
             for (i = 0; holds && i < 7; i++) {
                 if (i == 5 ? !bundle->live_count : i == 6 && !vd__first(&column[i]).at)
@@ -1433,6 +1519,10 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
                     holds = vd__floats(&row[i], widths[i], 1e30, found[i]);
                 row[i].at = row[i].at ? vd__of(&row[i])->next : 0;
             }
+            if (is_below ? !vd__pass(bundle, found[2], found[3], wi) : bundle->index > 0 && found[2][2] < 0)
+                continue;
+            if (is_below)
+                memcpy(found[2], wi, sizeof wi);
             memset(query, 0, sizeof *query);
             memcpy(query->uv, found[0], sizeof query->uv);
             query->lod = found[1][0];
@@ -1440,15 +1530,25 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
             memcpy(query->wo, found[3], sizeof query->wo);
             query->random = found[6][0], query->random2 = found[6][1];
             if (reference->live) {
-                memcpy(reference->live[each], found[5], sizeof found[5]);
-                reference->live[each][3] = 0;
+                memcpy(reference->live[reference->count], found[5], sizeof found[5]);
+                reference->live[reference->count][3] = 0;
             }
-            memcpy(reference->responses[each], found[4], sizeof found[4]);
+            memcpy(reference->responses[reference->count], found[4], sizeof found[4]);
+            reference->count += holds ? 1 : 0;
         }
-        reference->count = rows;
     }
     vd__free(&json);
     VD_FREE(data);
+    return holds;
+}
+
+int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error) {
+    int holds;
+    memset(reference, 0, sizeof *reference);
+    if (error)
+        error->text[0] = 0;
+    holds = vd__rows(bundle, read, user, 0, reference, error) &&
+            (!bundle->reference_below[0] || vd__rows(bundle, read, user, 1, reference, error));
     if (!holds)
         vd_close_reference(reference);
     return holds;

@@ -25,9 +25,13 @@ from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADER
 from verdigris.core.geometry import relief
 from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.sides import passed
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
+from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import NetworkSpec
 
 from ...geometry.reliefs import bumpy_heights, rays
+from ...material.test_sides import directions
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
 from ..files.independent_decoder import Material
 from ..runtime.shader_files import StrictFiles, require_tool, run
@@ -173,6 +177,64 @@ int main(int count, char **words)
         assert (found[:, 3] == lit).mean() > 0.995 and 0.2 < lit.mean() < 0.9
         normals = relief.normal(heights, place.uv, rows[:, 2:4], level)
         np.testing.assert_allclose(found[:, 4:], normals, atol=2e-3)
+
+
+@pytest.mark.parametrize("index", [1.0, 1.5, 0.75])
+def test_light_from_below_is_that_of_numpy(decoder, tmp_path, index):
+    """The rows of both references, and directions over the whole sphere."""
+    parameters, below = (lively_parameters(SPEC, seed=seed) for seed in (3, 4))
+    parameters.transmitted = TransmittedSide(below.decoder, index, -below.head)
+    leaf = make_bundle(tmp_path / "leaf.vdg", parameters)
+    assert largest_of(decode(decoder, leaf.folder)) < 0.05
+    wi, wo = directions()
+    wi[:, ::2] = passed(wi[:, ::2], wo[:, ::2], index)
+    wi[2, 1::4] *= -1
+    uv = np.random.default_rng(3).random((wi.shape[1], 2))
+    rows = np.concatenate([uv, wi.T, wo.T], 1).astype("<f4")
+    source = tmp_path / "sides.c"
+    source.write_text("""
+#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+int main(int count, char **words)
+{
+    VdBundle bundle;
+    VdReference reference;
+    VdError error;
+    float row[8], response[3];
+    if (count < 2 || !vd_open(&bundle, words[1], &error) ||
+        !vd_open_reference(&bundle, words[1], &reference, &error))
+        return 1;
+    fwrite(&bundle.record_below, 1, sizeof bundle.record_below, stdout);
+    fwrite(bundle.weights, 1, bundle.weights_bytes, stdout);
+    fwrite(bundle.constants, 1, bundle.constants_bytes, stdout);
+    while (fread(row, 4, 8, stdin) == 8) {
+        vd_decode(&bundle, row, 0, row + 2, row + 5, response);
+        fwrite(response, 4, 3, stdout);
+    }
+    fprintf(stderr, "%u", (unsigned)reference.count);
+    vd_close_reference(&reference);
+    vd_close(&bundle);
+    return 0;
+}
+""")
+    program = compile_c(source, tmp_path / "sides", *SANITIZED)
+    command = [program, leaf.folder]
+    done = subprocess.run(command, input=rows.tobytes(), capture_output=True, check=True)
+    found = np.frombuffer(done.stdout[-12 * len(rows) :], "<f4").reshape(-1, 3)
+    uv, wi, wo = (part.astype(float) for part in np.split(rows, (2, 5), axis=1))
+    numbers = leaf.exact_parameters().astype(np.float64)
+    wanted = evaluate_at_lod(numbers, uv, np.zeros(len(uv)), wi, wo)
+    np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-5)
+    assert (wanted[wi[:, 2] < 0].sum(1) > 0).sum() > 40
+    names = "weights", "transmitted", "constants", "transmitted_constants"
+    stored = b"".join((leaf.folder / f"{name}.bin").read_bytes() for name in names)
+    assert done.stdout[128 : -12 * len(rows)] == stored
+    size = leaf.manifest.weights.bytes
+    record = struct.unpack("<16I", done.stdout[64:128])
+    assert record[4] == size and min(record[5:7]) > size
+    assert struct.unpack("<f", done.stdout[116:120]) == (index,)
+    # rows from below, beside those of the first reference
+    assert int(done.stderr) > 1.2 * len(leaf.reference())
 
 
 def test_constants_weights_and_rows_are_those_of_the_bundle(bundle, tmp_path):
@@ -439,6 +501,12 @@ def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
     (tmp_path / name).write_bytes(StrictFiles(spec)[name])
     shader = tmp_path / "picture.spv"
     run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
+    environment = draw_and_compare(decoder, program, shader, bundle, tmp_path)
+    follow_a_link([program, shader], environment, bundle, made_up(spec, 16, 8, 5), wetness)
+
+
+def draw_and_compare(decoder, program, shader, bundle, tmp_path):
+    """Pictures by the GPU and the processor. Returns the environment of the GPU's program."""
     software = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
     environment = {**os.environ, "VK_ICD_FILENAMES": ":".join(map(str, software))}
     if VALIDATION_LAYER.exists():
@@ -457,7 +525,25 @@ def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
     means = drawn.reshape(128, 2, 128, 2, 3).mean((1, 3))
     # four pixels for one, and mip levels
     assert np.median(np.abs(means - wanted)) < 0.02 and wanted.std() > 0.05
-    follow_a_link([program, shader], environment, bundle, made_up(spec, 16, 8, 5), wetness)
+    return environment
+
+
+def test_vulkan_draws_light_from_below(decoder, tmp_path):
+    """A leaf: the light is behind a part of the sphere, which is dark if it is opaque."""
+    if not Path("/usr/include/vulkan/vulkan.h").exists():
+        pytest.skip("the headers of Vulkan are not installed")
+    program, name = tmp_path / "vulkan_picture", "portable_constants.glsl"
+    compile_c(EXAMPLES / "vulkan_picture.c", program, libraries=("-lvulkan", "-lm"))
+    parameters, below = made_up(SPEC, 16, 12).exact, made_up(SPEC, 16, 12, seed=1).exact
+    parameters.transmitted = TransmittedSide(below.decoder, 1.0, below.head)
+    bundle = make_bundle(tmp_path / "a.vdg", parameters).folder
+    (tmp_path / name).write_bytes(StrictFiles(SPEC, transmits=True)[name])
+    shader = tmp_path / "picture.spv"
+    compiler = require_tool("glslangValidator")
+    run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
+    draw_and_compare(decoder, program, shader, bundle, tmp_path)
+    picture = np.frombuffer((tmp_path / "vulkan.ppm").read_bytes()[-3 * 256**2 :], np.uint8)
+    assert picture.reshape(256, 256, 3)[220, 200].min() > 40
 
 
 def follow_a_link(words, environment, bundle, trained, wetness):

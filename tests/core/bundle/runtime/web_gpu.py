@@ -86,8 +86,8 @@ def second_record(record, start, index):
 
 
 def evaluate_spirv(opened, code, stored, queries, index=None):
-    """The same of portable.spv and of portable.glsl in SPIR-V, at the bindings of the guide. With an
-    index, the weights are those of both decoders."""
+    """The same of portable.spv and of portable.glsl in SPIR-V, at the bindings of the guide. With
+    an index, the weights are those of both decoders."""
     gpu = opened[0]
     view, record = upload(opened, stored)
     if index:
