@@ -1,5 +1,6 @@
 """What `verdigris export` writes for engines that run in a browser, in their own renderers."""
 
+import shutil
 import subprocess
 
 import numpy as np
@@ -10,7 +11,7 @@ from verdigris.core.network.spec import NetworkSpec
 
 from ..core.bundle.bundles import made_up, make_bundle, random_curves
 from ..core.in_process import run_command
-from .conftest import LIVE_INPUTS, WEB, run_node
+from .conftest import LIVE_INPUTS, WEB, both_sides, run_node
 from .test_package import wrong_in
 
 
@@ -31,7 +32,13 @@ def exports(tmp_path_factory):
         code, _, errors = run_command(
             ["export", source, "-t", target, "-o", folder / f"brass_{target}"]
         )
-        assert code == 0, errors
+        assert (code, errors) == (0, "")
+    # beside the brass, a leaf that lets light pass
+    leaf = make_bundle(source.with_name("leaf.vdg"), both_sides(NetworkSpec(8, 2, "silu"), 1.0))
+    out = source.with_name("leaf_babylon")
+    code, _, errors = run_command(["export", leaf.folder, "-t", "babylon", "-o", out])
+    assert (code, errors) == (0, "")
+    shutil.copytree(out / "public" / "leaf.vdg", folder / "brass_babylon" / "public" / "leaf.vdg")
     return folder
 
 

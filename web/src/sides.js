@@ -101,7 +101,7 @@ NeuralSurface ${name}(vec2 uv, float lod, vec3 wo${parameters}) {
 // Light from above and from below: wi has the whole sphere.
 struct NeuralSurface {
   vec3 wo;
-  float index;  // of the medium below; 1 is a thin wall
+  float index;  // of the medium below, 1 for a thin wall
   NeuralSide sides[2];
 };
 ${still}${prepare("neuralPrepare", "", "neuralPrepareSide", "")}

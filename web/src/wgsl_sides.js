@@ -23,7 +23,7 @@ fn ${name}(uv: vec2f, lod: f32, wo: vec3f${parameters}) -> NeuralSurface {
 // Light from above and from below: wi has the whole sphere.
 struct NeuralSurface {
   wo: vec3f,
-  index: f32,  // of the medium below; 1 is a thin wall
+  index: f32,  // of the medium below, 1 for a thin wall
   sides: array<NeuralSide, 2>,
 }
 ${still}${prepare("neuralPrepare", "", "neuralPrepareSide", "")}

@@ -76,9 +76,12 @@ async function importBuilt(target, contents) {
   await page.evaluate(`import("/built/${target}.js").then((made) => { globalThis.made = made; })`);
 }
 
+function filesIn(folder) {
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))]));
+}
+
 async function decoderOf(target) {
-  const folder = path.join(publicFolder(target), bundleOf(target));
-  return new Decoder(await loadMaterial(Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name))]))));
+  return new Decoder(await loadMaterial(filesIn(path.join(publicFolder(target), bundleOf(target)))));
 }
 
 /** Compares linear pixels of a plane that fills the picture, row 0 at v = 0, with the decoder's responses. */
@@ -276,6 +279,13 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
         generator.dispose();
       }
       blocker.dispose();
+      // a leaf, with the sun behind it
+      const { loadMaterial } = await import("./verdigris/index.js");
+      const brass = plane.material;
+      plane.material = new NeuralMaterial(await loadMaterial("/babylon/leaf.vdg"), scene, { filter: "exact" });
+      sun.direction = new Vector3(-1, -2, -3);
+      found.through = await read();
+      plane.material = brass;
       sun.setEnabled(false);
       const lamp = new PointLight("lamp", new Vector3(1000, 2000, -3000), scene);
       lamp.intensity = 14e6;
@@ -323,6 +333,9 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
     comparePlane(decoder, texels, { power: 2, sees: ([u]) => u < 0.45 });
     comparePlane(decoder, texels, { power: 0, sees: ([u]) => u > 0.55 });
   }
+  const leaf = new Decoder(await loadMaterial(filesIn(path.join(publicFolder("babylon"), "leaf.vdg"))));
+  comparePlane(leaf, found.through, { power: 2, extra: [0, 0, 0], light: [SUN[0], SUN[1], -SUN[2]] });
+  assert.ok(found.through.filter((each, at) => at % 4 < 3 && each > 0.01).length > SIDE * SIDE);
   comparePlane(decoder, found.lamp, { power: 1 });
   comparePlane(decoder, found.spot, { power: 1, light: [0, 0, 1] });
   // the whole sky, and the sky of the face +x, which the plane sees on its right

@@ -43,6 +43,8 @@ class Engine:
     """The files that depend on the bundle, for its name as an identifier."""
     refuses: tuple[str, ...] = ()
     """Fields of the manifest that its files do not support."""
+    has_both_sides: bool = False
+    """Its files show light from below. Others show what the surface reflects."""
 
 
 def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
@@ -109,7 +111,10 @@ def _stored(bundle: Bundle) -> Files:
 
 # Modules of the browser package that belong to an application of their own.
 _OF_OTHERS = {
-    "react": ("babylon", "babylon_shadows", "webgpu", "three_webgpu", "wgsl", "wgsl_environment"),
+    "react": (
+        *("babylon", "babylon_shadows", "webgpu", "three_webgpu"),
+        *("wgsl", "wgsl_environment", "wgsl_sides"),
+    ),
     "babylon": (
         "react",
         "three",
@@ -118,6 +123,7 @@ _OF_OTHERS = {
         "three_webgpu",
         "wgsl",
         "wgsl_environment",
+        "wgsl_sides",
     ),
 }
 
@@ -137,13 +143,11 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
     return add
 
 
-_REASONS = {"transmitted": "its surface lets light pass from below", "tiles": "it has UDIM tiles"}
-# light from below needs a second decoder
-_OPAQUE = ("transmitted",)
+_REASONS = {"tiles": "it has UDIM tiles"}
 ENGINES = {
-    "godot": Engine("Godot", godot_files, _OPAQUE),
-    "unity": Engine("Unity", unity_files, _OPAQUE),
-    "unreal": Engine("Unreal Engine", unreal_files, (*_OPAQUE, "tiles")),
-    "react": Engine("@react-three/fiber", _browser_package("react"), _OPAQUE),
-    "babylon": Engine("Babylon.js", _browser_package("babylon"), _OPAQUE),
+    "godot": Engine("Godot", godot_files),
+    "unity": Engine("Unity", unity_files),
+    "unreal": Engine("Unreal Engine", unreal_files, refuses=("tiles",)),
+    "react": Engine("@react-three/fiber", _browser_package("react"), has_both_sides=True),
+    "babylon": Engine("Babylon.js", _browser_package("babylon"), has_both_sides=True),
 }

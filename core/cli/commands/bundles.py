@@ -64,7 +64,8 @@ def export(
     """
     require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
-    if target not in TEXTURE_TARGETS:
+    shows_both = target in ENGINES and ENGINES[target].has_both_sides
+    if target not in TEXTURE_TARGETS and not shows_both:
         warn_of_light_from_below([opened], f"what is written for {target} has")
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")

@@ -3,15 +3,19 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.engines.container import make_container
 from verdigris.core.bundle.engines.export_engine import ENGINES, TEMPLATES, export_engine, templates
 from verdigris.core.bundle.files.ktx2 import RGBA16F
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.material.domain import Tiles
+from verdigris.core.network.parameters import TransmittedSide
 
-from ..bundles import lively_parameters, make_bundle
+from ...in_process import run_command
+from ..bundles import lively_parameters, make_bundle, random_curves
 from .engine_bundles import SPECS, make_exported, open_container
 
 
@@ -20,14 +24,18 @@ def bundle(tmp_path_factory):
     return make_exported(tmp_path_factory.mktemp("any"), SPECS["small"])[0]
 
 
-@pytest.mark.parametrize("target", list(ENGINES))
-def test_what_an_engine_does_not_show_is_refused_before_a_file_is_written(target, bundle, tmp_path):
-    through = replace(bundle, manifest=replace(bundle.manifest, transmitted=object()))
-    with pytest.raises(
-        BundleError, match=r"its surface lets light pass from below, which .* cannot"
-    ):
-        export_engine(through, target, tmp_path / "a")
-    assert not (tmp_path / "a").exists()
+def test_what_shows_the_reflection_of_a_leaf_alone_says_so(tmp_path):
+    parameters = lively_parameters(SPECS["small"])
+    parameters.transmitted = TransmittedSide(parameters.decoder, 1.0, parameters.head)
+    texels = [np.full((5, 1, 1, 4), 99, np.uint8)]
+    proxies = Proxies(texels, 8, random_curves())
+    leaf = make_bundle(tmp_path / "leaf.vdg", parameters, proxies=proxies)
+    for target, engine in ENGINES.items():
+        code, _, errors = run_command(["export", leaf.folder, "-t", target])
+        told = f"what is written for {target} has reflected light only"
+        assert (code, told in errors) == (0, not engine.has_both_sides), errors
+        names = {path.name for path in (tmp_path / f"leaf_{target}").rglob("*")}
+        assert ("transmitted.bin" in names) == engine.has_both_sides
 
 
 def test_bundles_without_what_engines_need_are_refused_with_the_remedy(bundle, tmp_path):
