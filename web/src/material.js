@@ -67,7 +67,7 @@ export async function loadMaterial(from, options = {}) {
     live,
     sampler,
     tensors: readTensors(manifest, network, sampler, weights),
-    transmission: below && { index: below.number("index", 1e-3, 1e3), tensors: readTensors(manifest, network, sampler, passed) },
+    transmission: below && { index: below.number("index", 0.05, 20), tensors: readTensors(manifest, network, sampler, passed) },
     latents: { ...latents, scale, offset },
     emission,
     opacity,

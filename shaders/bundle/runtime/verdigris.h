@@ -1044,7 +1044,7 @@ static int vd__below(VdBundle *bundle, const Vd__Field *root, VdRead read, void 
     size_t bytes = 0;
     uint32_t size = 0;
     int holds;
-    if (!vd__real(&index, 1e-3, 1e3, &number) || (reference.at && !vd__file_name(&reference, bundle->reference_below)) ||
+    if (!vd__real(&index, 0.05, 20, &number) || (reference.at && !vd__file_name(&reference, bundle->reference_below)) ||
         !vd__read_record(&weights, read, user, VD__MOST_WEIGHTS, &data, &bytes))
         return 0;
     bundle->index = (float)number;
