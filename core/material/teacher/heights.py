@@ -25,7 +25,7 @@ _LARGEST = 1e30
 _PLACES_A_SIDE = 2
 _SMALLEST = 32
 # Mean error of a coarser map, as a part of the range of heights.
-_MOST_CHANGE = 1 / 500
+_MOST_CHANGE = 1 / 300
 
 
 @dataclass(frozen=True)
