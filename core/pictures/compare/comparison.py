@@ -15,6 +15,7 @@ from verdigris.core.pictures.compare.heat import heat_colours, with_colour_bar
 from verdigris.core.pictures.compare.metrics import ldr_flip, psnr
 from verdigris.core.pictures.gbuffer import make_gbuffer
 from verdigris.core.pictures.picture_files import encode_jpeg
+from verdigris.core.pictures.relief import find_heights
 from verdigris.core.pictures.render import SUBPIXELS, Lighting, Uploads, draw, over_backdrop
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ class Drawn(NamedTuple):
 def draw_reference(
     reference: DeviceMaterial, shape: str, size: int, lighting: Lighting, subpixels: int = SUBPIXELS
 ) -> Drawn:
-    """Draws the material that another is compared with, evaluated on the unit square as in a
-    bake."""
-    seen = make_gbuffer(shape, size * subpixels)
+    """Draws the material that another is compared with, evaluated on the unit square as in a bake,
+    with its relief, which the other then has too."""
+    seen = make_gbuffer(shape, size * subpixels, relief=find_heights(reference))
     uploads: Uploads | None = None if reference.device.is_software else {}
     picture = draw(reference, seen, lighting, subpixels, is_flat=True, uploads=uploads)
     return Drawn(seen, picture, uploads)

@@ -241,3 +241,31 @@ def test_a_tone_mapping_is_that_of_its_formula_on_light_that_an_exr_holds(tmp_pa
         np.testing.assert_allclose(shown, srgb_from_linear(MAPPINGS[tone](exposed)), atol=6e-3)
     code, _, errors = run_command([*arguments, "--tone", "aces", "-o", tmp_path / "a.exr"])
     assert code == 2 and "holds the light as it is: leave out --tone" in " ".join(errors.split())
+
+
+def test_displacement_is_drawn_as_relief_as_a_displaced_mesh_or_not(tmp_path):
+    """The surface shows uv: relief and mesh show the same places, which are other ones."""
+    path, target = tmp_path / "a.mtlx", tmp_path / "a.exr"
+    bumps = (
+        node("separate2", "parts", "multioutput", {"in": ("vector2", "@uv")})
+        + '<multiply name="turned" type="float"><input name="in1" type="float" nodename="parts" '
+        'output="outy"/><input name="in2" type="float" value="25.132741"/></multiply>'
+        + node("sin", "wave", "float", {"in": ("float", "@turned")})
+        + '<displacement name="d" type="displacementshader"><input name="displacement" '
+        'type="float" nodename="wave"/><input name="scale" type="float" value="0.06"/>'
+        '</displacement><surfacematerial name="m" type="material"><input name="surfaceshader" '
+        'type="surfaceshader" nodename="s"/><input name="displacementshader" '
+        'type="displacementshader" nodename="d"/></surfacematerial>'
+    )
+    path.write_text(document(BY_UV, COLOUR, SEEN, bumps))
+    found = {}
+    for how in ("relief", "mesh", "none"):
+        options = ["--size", 40, "--device", "software", "--displacement", how]
+        code, _, errors = run_command(["render", path, "-o", target, *options])
+        assert not code, errors
+        found[how] = np.asarray(oiio.ImageBuf(str(target)).get_pixels("float"))
+    everywhere = np.min([each[..., 3] for each in found.values()], 0) == 1
+    seen = {how: each[everywhere, 1] for how, each in found.items()}
+    off = {how: np.abs(seen[how] - seen["mesh"]) for how in ("relief", "none")}
+    assert np.median(off["relief"]) < 0.002 < 0.006 < off["none"].mean()
+    assert off["relief"].mean() < 0.25 * off["none"].mean()
