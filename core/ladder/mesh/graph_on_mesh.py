@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-_REFLECTED_ONLY = "rungs have reflected light only, but for the bundle of the neural rung"
+_REFLECTED_ONLY = (
+    "textures have reflected light only; the bundle has it, glTF textures the mean as numbers, and "
+    "the surface shader its inputs"
+)
 
 
 @dataclass(frozen=True)

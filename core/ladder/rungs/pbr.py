@@ -13,6 +13,7 @@ from verdigris.core.hosts import host
 from verdigris.core.ladder.fitting import fit_pbr
 from verdigris.core.ladder.fitting.image_fit import BY_FIRST_UV
 from verdigris.core.ladder.fitting.maps import bake_occlusion
+from verdigris.core.ladder.rungs.passing_light import PassingLight
 from verdigris.core.ladder.rungs.rung import (
     AddTexture,
     Preview,
@@ -82,6 +83,8 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     )  # fmt: skip
 
     textures: PbrTextures
+    passing: PassingLight | None = None
+    """Light from behind, which the textures do not have."""
 
     @classmethod
     def compile(cls, teacher: Teacher) -> None:
@@ -102,6 +105,7 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
             textures, size=size, byte_size=size * size * textures.texel_bytes,
             draw=draws_with(material, scene, scene.first_set), material=material,
             seconds=time.monotonic() - begun,
+            passing=PassingLight.of(scene.teacher, 2 * scene.surface.radius),
         )  # fmt: skip
 
     def add_maps(self, scene: Scene) -> None:
@@ -156,7 +160,8 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         return found
 
     def gltf_shading(self, written: Written, add: AddTexture) -> dict[str, Any] | None:
-        files, extensions = written.files, {}
+        files = written.files
+        extensions: dict[str, Any] = {}
         orm = add(files[ORM], 0)
         found: dict[str, Any] = {
             "pbrMetallicRoughness": {
@@ -166,6 +171,14 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
             "normalTexture": add(files[NORMAL_MAP], 0),
             "occlusionTexture": orm,
         }
+        if self.passing is not None:
+            extensions |= self.passing.extensions()
+            if tint := self.passing.tint:
+                clear = {"baseColorFactor": [*tint, 1.0], "metallicFactor": 0.0}
+                found["pbrMetallicRoughness"] |= clear
+                # its alpha has the holes, and its colour is that of no light that passes
+                if not written.has_alpha:
+                    del found["pbrMetallicRoughness"]["baseColorTexture"]
         if COAT_MAP in files:
             coat = add(files[COAT_MAP], 0)
             extensions["KHR_materials_clearcoat"] = {
