@@ -169,11 +169,14 @@ def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
 
 
 def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
-    """The unit square, seen from above, filling the picture."""
+    """The unit square, seen from above, filling the picture. From behind, its normal is turned
+    over, as that of a mesh."""
     x, y = _pixel_grid(size, 0.5, camera)
     eye = np.array([0.0, 0.0, 0.5 / camera.slope])
     ray = np.stack([x, y, np.zeros_like(x)], 1) - eye
     tangent, bitangent, normal = camera.rotation().T
+    if eye @ normal < 0:
+        normal = -normal
     along = ray @ normal
     t = -(eye @ normal) / np.where(np.abs(along) < 1e-9, 1e-9, along)
     place = eye + ray * t[:, None]

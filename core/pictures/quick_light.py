@@ -91,11 +91,16 @@ class Directions:
     are above."""
 
     def with_below(self, below: Directions) -> Directions:
-        """The directions of a surface that transmits."""
+        """The directions of a surface that transmits. Detail that light from below shows is in the
+        guide, too."""
         wi, gain = (
             np.concatenate(each, 1) for each in ((self.wi, below.wi), (self.gain, below.gain))
         )
-        return replace(self, wi=wi, gain=gain, above=self.wi.shape[1])
+        guide = self.guide
+        if guide is not None and below.guide is not None:
+            unseen = self.wi.shape[1] - guide.shape[1]
+            guide = np.concatenate([np.pad(guide, ((0, 0), (0, unseen), (0, 0))), below.guide], 1)
+        return replace(self, wi=wi, gain=gain, above=self.wi.shape[1], guide=guide)
 
     def lit(self, response: Floats, coverage: Floats | None = None) -> Lit:
         """The light of responses (N, directions, 3)."""
@@ -206,13 +211,14 @@ class QuickLight:
         density = np.concatenate([self._density[places], density], 1)
         density += _density(lobes, wi * _DOWN, wo)
         drawn = _below(wi * _DOWN, wo, _gain(light, density), THIN)
-        if self._environment.sun is None:
-            return drawn
-        sun = _to_lights(self._guides, axes, wo, is_below=True)
-        wi, gain = (
-            np.concatenate(each, 1) for each in ((sun.wi, drawn.wi), (sun.gain, drawn.gain))
-        )
-        return replace(drawn, wi=wi, gain=gain)
+        # the same lights as those of the guide above, from the other side
+        fixed = _to_lights(self._guides, axes, wo, is_below=True)
+        wi = np.concatenate([fixed.wi, (wo * _DOWN)[:, None], drawn.wi], 1)
+        from_eye = np.broadcast_to(self._from_eye, (len(wo), 1, 3))
+        guide = np.concatenate([fixed.gain, from_eye], 1).astype(np.float32)
+        own = guide.copy()
+        own[:, 1 if self._environment.sun is not None else 0 :] = 0
+        return replace(drawn, wi=wi, gain=np.concatenate([own, drawn.gain], 1), guide=guide)
 
     def _through_solid(
         self, mirrored: Floats, axes: Floats, wo: Floats, lobes: _Lobes | None, index: float

@@ -63,7 +63,13 @@ def test_zooming_into_the_plane_shows_that_part_of_the_unit_square():
 
 
 def test_a_plane_that_is_turned_away_shows_nothing():
-    assert len(plane_gbuffer(SIZE, Camera(turn=120)).pixel) == 0
+    behind = plane_gbuffer(SIZE, Camera(turn=120))
+    assert 0 < len(behind.pixel) < 0.7 * SIZE * SIZE
+    assert ((behind.normal * behind.to_eye).sum(1) > 0).all()
+    # its place is that of the front, mirrored in the picture
+    across = np.einsum("ni,ni->n", np.cross(behind.tangent, behind.bitangent), behind.normal)
+    np.testing.assert_allclose(across, -1, atol=1e-6)
+    assert len(plane_gbuffer(SIZE, Camera(turn=90)).pixel) == 0
     assert 0 < len(plane_gbuffer(SIZE, Camera(turn=60)).pixel) < 0.7 * SIZE * SIZE
 
 
