@@ -5,19 +5,15 @@ What the worker loses is not lost: the caller goes on from the checkpoint of the
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from verdigris.core.baking.bake_job import BakeJob, with_speeds
 from verdigris.core.baking.state.options import BakeControl
-from verdigris.core.base import errors
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.files import new_file
 from verdigris.core.base.process.vitals import Vitals, is_stopped
@@ -26,8 +22,16 @@ from verdigris.core.base.process.worker_environment import (
     environment_for,
     require_worker_command,
 )
-from verdigris.core.progress import Checkpointed, Event, Finished, Warning, event_of
-from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, encode
+from verdigris.core.progress import Event, Finished, Warning
+from verdigris.core.worker.client.resident_connection import (
+    ANSWER,
+    LONGEST_IDLE,
+    POLL,
+    LostWorkerError,
+    Resident,
+    kill,
+)
+from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.resident.place import (
     COMMAND,
     Address,
@@ -38,107 +42,12 @@ from verdigris.core.worker.resident.place import (
     new_token,
     proof,
 )
-from verdigris.core.worker.resident.wire import CHUNK, peer_of, read_messages
+from verdigris.core.worker.resident.wire import read_messages
 
 IDLE = 900.0
 _MODULE = "verdigris.core.worker.resident.serve"
-# Seconds for an answer to a greeting, and of silence before the process is looked at.
-_ANSWER, _SILENCE = 0.7, 0.7
-_POLL = 0.1
-# Seconds without an answer and without CPU time: a compiler is silent, too, but computes.
-_IDLE = 2.0
 # Seconds until a new worker answers, and an outdated one has ended.
 _START, _END = 20.0, 1.0
-
-
-class LostWorkerError(VerdigrisError):
-    """The resident worker has ended, hangs, or has given the bake back."""
-
-
-class Resident:
-    """A connection to a resident worker that is free."""
-
-    def __init__(self, opened: socket.socket, address: Address, nonce: str) -> None:
-        self._opened, self._address, self._nonce = opened, address, nonce
-        self.has_checkpoint = False
-        """Whether the bake has written a checkpoint, from which it can go on."""
-        self.slower: dict[str, str] = {}
-        """By bundle: why the material is slower than its graph, if it is."""
-
-    @property
-    def may_be_replaced(self) -> bool:
-        """Whether nobody else starts it again."""
-        return self._address.kind == COMMAND
-
-    def bake(
-        self, job: BakeJob, control: BakeControl, continues: bool, checks_speed: bool
-    ) -> Generator[Event, None, None]:
-        """The events of a bake. Raises LostWorkerError if the worker does not end it. A caller that
-        leaves cancels the bake."""
-        asked = {"command": "bake", "job": job.absolute().as_json(), "continues": continues}
-        asked |= {"checks_speed": checks_speed, "proof": self._proof}
-        with self._opened:
-            try:
-                self._opened.sendall(encode(asked))
-                for line in self._lines(control):
-                    if line.get("event") == "slower":
-                        self.slower = dict(line["texts"])
-                    elif line.get("event") == "done":
-                        return
-                    elif line.get("event") == "error":
-                        raise _error_of(line)
-                    elif line.get("event") in ("busy", "gone"):
-                        raise LostWorkerError(str(line.get("text", "it is busy")))
-                    elif (event := event_of(line)) is not None:
-                        self.has_checkpoint |= isinstance(event, Checkpointed)
-                        yield event
-            except OSError:
-                pass
-        raise LostWorkerError("it has ended")
-
-    def end(self) -> None:
-        """Asks the worker to end, after its bake."""
-        with contextlib.suppress(OSError), self._opened:
-            self._opened.sendall(encode({"command": "quit", "proof": self._proof}))
-            # until it has heard
-            self._opened.settimeout(_ANSWER)
-            self._opened.recv(1)
-
-    def leave(self) -> None:
-        self._opened.close()
-
-    @property
-    def _proof(self) -> str:
-        return proof(self._address.token, "guest", self._nonce)
-
-    def _lines(self, control: BakeControl) -> Iterator[dict[str, Any]]:
-        """The messages of the worker, until its connection ends."""
-        decoder, vitals = Decoder(), Vitals(self._address.process)
-        heard, is_told = time.monotonic(), False
-        self._opened.settimeout(_POLL)
-        while not decoder.is_broken:
-            if control.stop_requested and not is_told:
-                self._opened.sendall(encode({"command": "finish"}))
-                is_told = True
-            try:
-                data = self._opened.recv(CHUNK)
-            except TimeoutError:
-                silence = time.monotonic() - heard
-                if silence > _SILENCE and self._hangs(vitals):
-                    _kill(self._opened, self._address)
-                    raise LostWorkerError("it does not respond") from None
-                continue
-            if not data:
-                return
-            heard = time.monotonic()
-            vitals.reset()
-            for found in decoder.feed(data):
-                if not isinstance(found, Fault):
-                    yield found.header
-
-    def _hangs(self, vitals: Vitals) -> bool:
-        idle = vitals.idle_seconds()
-        return is_stopped(self._address.process) or (idle is not None and idle > _IDLE)
 
 
 def find_resident(device: str | None) -> Resident | None:
@@ -286,13 +195,13 @@ def _greet(address: Address) -> tuple[Resident | None, bool]:
     opened = connect(address)
     try:
         nonce = new_token()
-        opened.settimeout(_ANSWER)
+        opened.settimeout(ANSWER)
         hello = {"command": "hello", "protocol": VERSION, "nonce": nonce}
         opened.sendall(encode(hello))
         answer = next(read_messages(opened))
     except TimeoutError:
         hangs = is_stopped(address.process) or not _computes(address.process)
-        if hangs and _kill(opened, address):
+        if hangs and kill(opened, address):
             raise _DeadError from None
         opened.close()
         return None, True
@@ -309,7 +218,7 @@ def connect(address: Address) -> socket.socket:
     """A connection to a worker. Raises _DeadError if nobody listens."""
     is_port = address.address.isdecimal()
     opened = socket.socket(socket.AF_INET if is_port else socket.AF_UNIX)
-    opened.settimeout(_ANSWER)
+    opened.settimeout(ANSWER)
     try:
         target: Any = ("127.0.0.1", int(address.address)) if is_port else address.address
         opened.connect(target)
@@ -322,25 +231,13 @@ def connect(address: Address) -> socket.socket:
 def _computes(process: int) -> bool:
     """Whether a process uses CPU time, or the system does not tell."""
     vitals = Vitals(process)
-    end = time.monotonic() + _IDLE
+    end = time.monotonic() + LONGEST_IDLE
     while time.monotonic() < end:
         idle = vitals.idle_seconds()
-        if idle is None or (idle == 0.0 and time.monotonic() > end - _IDLE + _POLL):
+        if idle is None or (idle == 0.0 and time.monotonic() > end - LONGEST_IDLE + POLL):
             return True
-        time.sleep(_POLL)
+        time.sleep(POLL)
     return False
-
-
-def _kill(opened: socket.socket, address: Address) -> bool:
-    """Kills a worker that hangs. Not one whose number another process may have by now."""
-    if sys.platform == "win32" or peer_of(opened)[0] != address.process:
-        return False
-    with contextlib.suppress(OSError):
-        os.kill(address.process, signal.SIGKILL)
-    end = time.monotonic() + _END
-    while not is_stopped(address.process) and time.monotonic() < end:
-        time.sleep(0.01)
-    return True
 
 
 def _replaced(place: Place, address: Address) -> Resident | None:
@@ -359,15 +256,5 @@ def _replaced(place: Place, address: Address) -> Resident | None:
             return None
         except VerdigrisError:
             # the old one ends, or another program has been faster
-            time.sleep(_POLL)
+            time.sleep(POLL)
     return None
-
-
-def _error_of(line: dict[str, Any]) -> VerdigrisError:
-    """The error that ended the bake, as the caller would have raised it."""
-    kind = getattr(errors, str(line.get("kind")), VerdigrisError)
-    is_plain = isinstance(kind, type) and issubclass(kind, VerdigrisError)
-    text = str(line.get("text"))
-    with contextlib.suppress(TypeError):
-        return kind(text) if is_plain else VerdigrisError(text)
-    return VerdigrisError(text)

@@ -25,13 +25,13 @@ from verdigris.core.cli.main import app
 from verdigris.core.progress import Checkpointed, Finished, Started, Step, Warning
 from verdigris.core.worker.client import resident
 from verdigris.core.worker.client.resident import (
-    Resident,
     _replaced,
     bake_by_resident,
     find_resident,
     start_resident,
     stop_resident,
 )
+from verdigris.core.worker.client.resident_connection import Resident
 from verdigris.core.worker.resident.listener import Listener
 from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError
 
@@ -99,13 +99,14 @@ def test_a_command_finds_the_worker_and_gets_the_same_result(
     for name in ("json", "sock"):
         (file,) = runtime.glob(f"*.{name}")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    words = ["bake", str(tmp_path / "clay.mtlx"), "-q"]
+    monkeypatch.chdir(tmp_path)
+    words = ["bake", "clay.mtlx", "-q"]
     words += [word for name, value in QUICK.items() for word in ("--set", f"{name}={value}")]
     clay("any")
 
     def bake(folder):
-        done = CliRunner().invoke(app, [*words, "-o", str(tmp_path / folder)])
-        assert (done.exit_code, done.output) == (0, f"{tmp_path / folder / 'clay.vdg'}\n")
+        done = CliRunner().invoke(app, [*words, "-o", folder])
+        assert (done.exit_code, done.output) == (0, f"{folder}/clay.vdg\n")
         return contents(tmp_path / folder / "clay.vdg")
 
     with monkeypatch.context() as no_device:
@@ -113,7 +114,7 @@ def test_a_command_finds_the_worker_and_gets_the_same_result(
         first, second = bake("first"), bake("second")
         # a fault of the document is the error of the command
         (tmp_path / "clay.mtlx").write_text(CLAY.replace("oren_nayar_diffuse_bsdf", "oren"))
-        failed = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "third")])
+        failed = CliRunner().invoke(app, [*words, "-o", "third"])
         assert failed.exit_code == 1 and "oren" in str(failed.exception)
     # and two at once: one of them has no worker
     clay("any")
