@@ -36,15 +36,24 @@ def latent_atlas(levels: Sequence[Bytes]) -> tuple[NDArray[np.uint8], list[int]]
 
 def encode_rgb(pixels: NDArray[np.uint8]) -> bytes:
     """A PNG of bytes [height, width, 3] with the first row at the top, without a colour space."""
-    height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)
+    return _encode(pixels, pixels.shape[1], depth=8, colours=2)
+
+
+def encode_heights(values: NDArray[np.uint16]) -> bytes:
+    """A PNG of grey values [height, width] in 16 bits, with the first row at the top."""
+    return _encode(values.astype(">u2").view(np.uint8), values.shape[1], depth=16, colours=0)
+
+
+def _encode(pixels: NDArray[np.uint8], width: int, depth: int, colours: int) -> bytes:
+    height = len(pixels)
+    rows = np.zeros((height, 1 + pixels[0].size), np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         check = zlib.crc32(kind + data)
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
 
-    head = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
+    head = struct.pack(">2I5B", width, height, depth, colours, 0, 0, 0)
     parts = (
         chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b"")
     )

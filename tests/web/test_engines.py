@@ -1,5 +1,6 @@
 """What `verdigris export` writes for engines that run in a browser, in their own renderers."""
 
+import json
 import shutil
 import subprocess
 
@@ -7,11 +8,13 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.network.spec import NetworkSpec
 
-from ..core.bundle.bundles import made_up, make_bundle, random_curves
+from ..core.bundle.bundles import lively_parameters, made_up, make_bundle, random_curves
+from ..core.geometry.reliefs import bumpy_heights
 from ..core.in_process import run_command
-from .conftest import LIVE_INPUTS, WEB, both_sides, run_node
+from .conftest import LIVE_INPUTS, WEB, both_sides, relief_rows, run_node
 from .test_package import wrong_in
 
 
@@ -39,6 +42,11 @@ def exports(tmp_path_factory):
     code, _, errors = run_command(["export", leaf.folder, "-t", "babylon", "-o", out])
     assert (code, errors) == (0, "")
     shutil.copytree(out / "public" / "leaf.vdg", folder / "brass_babylon" / "public" / "leaf.vdg")
+    heights = make_height_map(bumpy_heights())
+    (folder / "relief").mkdir()
+    small = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
+    make_bundle(folder / "relief" / "bumps.vdg", small, relief=heights)
+    (folder / "relief" / "rows.json").write_text(json.dumps(relief_rows(heights)))
     return folder
 
 

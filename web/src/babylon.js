@@ -7,7 +7,7 @@ import { ShaderMaterial } from "@babylonjs/core/Materials/shaderMaterial.js";
 import { BaseTexture } from "@babylonjs/core/Materials/Textures/baseTexture.js";
 import { RawTexture } from "@babylonjs/core/Materials/Textures/rawTexture.js";
 import { InternalTexture, InternalTextureSource } from "@babylonjs/core/Materials/Textures/internalTexture.js";
-import { Vector3, Vector4 } from "@babylonjs/core/Maths/math.vector.js";
+import { Vector2, Vector3, Vector4 } from "@babylonjs/core/Maths/math.vector.js";
 import "@babylonjs/core/Engines/Extensions/engine.rawTexture.js";
 import "@babylonjs/core/Shaders/ShadersInclude/bonesDeclaration.js";
 import "@babylonjs/core/Shaders/ShadersInclude/bonesVertex.js";
@@ -25,6 +25,7 @@ import { environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { ALONG_TEXTURE, decoderGlsl } from "./glsl.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
+import { RELIEF_EXTENT, RELIEF_PLACE, reliefLightGlsl } from "./relief.js";
 import { paddedNumbers, uploadTexture } from "./webgl2.js";
 
 /** Directions of environment light for each pixel, by default. */
@@ -34,8 +35,8 @@ const LIGHTS = 8;
 
 /**
  * A Babylon.js material (WebGL 2 engine) of a loaded bundle. It takes directional, point, spot and hemispheric lights
- * with the units and the physical falloff of PBRMaterial, shadows of directional and spot lights, fog, clip planes,
- * instances, bones and an environment.
+ * with the units and the physical falloff of PBRMaterial, shadows of directional and spot lights, relief, fog, clip
+ * planes, instances, bones and an environment.
  *
  *     sphere.material = new NeuralMaterial(await loadMaterial("copper_tray.vdg"), scene);
  */
@@ -52,7 +53,7 @@ export class NeuralMaterial extends ShaderMaterial {
     if (!engine.version || engine.isWebGPU || engine.webGLVersion < 2) {
       throw new Error(`${loaded.name}: its Babylon.js material needs an Engine on WebGL 2, and this one is ${engine.description}`);
     }
-    const { emission, opacity } = loaded;
+    const { emission, opacity, relief } = loaded;
     const fragment = fragmentText(loaded, filter, split);
     super(
       `Verdigris ${loaded.name}`,
@@ -61,7 +62,7 @@ export class NeuralMaterial extends ShaderMaterial {
       {
         attributes: ["position", "normal", "uv"],
         uniforms: ["world", "viewProjection", ...UNIFORMS, ...SHADOW_UNIFORMS],
-        samplers: ["neuralLatents", "neuralNumbers", "neuralEnvironment", "neuralEmission", "neuralOpacity", ...SHADOW_SAMPLERS],
+        samplers: ["neuralLatents", "neuralNumbers", "neuralEnvironment", "neuralEmission", "neuralOpacity", "neuralHeights", ...SHADOW_SAMPLERS],
         useClipPlane: true,
         defines: [
           ...(flipV ? ["#define NEURAL_FLIP_V"] : []),
@@ -82,11 +83,12 @@ export class NeuralMaterial extends ShaderMaterial {
     this._owned = [makeTexture(loaded.latents, scene, loaded.manifest.latents.file), numbersTexture(packNumbers(loaded), scene)];
     this.setTexture("neuralLatents", this._owned[0]);
     this.setTexture("neuralNumbers", this._owned[1]);
-    for (const [name, map] of [["neuralEmission", emission], ["neuralOpacity", opacity]]) {
-      if (!map) continue;
-      this._owned.push(makeTexture(map, scene, loaded.manifest[name === "neuralEmission" ? "emission" : "opacity"].file));
+    for (const [field, name] of [["emission", "neuralEmission"], ["opacity", "neuralOpacity"], ["relief", "neuralHeights"]]) {
+      if (!loaded[field]) continue;
+      this._owned.push(makeTexture(loaded[field], scene, loaded.manifest[field].file));
       this.setTexture(name, this._owned.at(-1));
     }
+    if (relief) this.setVector2("neuralRange", new Vector2(relief.scale, relief.midlevel));
     this._dark = new BaseTexture(scene, engine.emptyCubeTexture);
     this._bindEnvironment();
     this.onBindObservable.add((mesh) => this._bindNeural(mesh));
@@ -246,7 +248,7 @@ function numbersTexture(packed, scene) {
 
 const UNIFORMS = [
   "neuralEye", "neuralTiles", "neuralIntensity", "neuralDisplay", "neuralLive", "neuralLightCount", "neuralLightPlaces",
-  "neuralLightAxes", "neuralLightColors", "neuralAmbient", "neuralHarmonics", "neuralSkyZ",
+  "neuralLightAxes", "neuralLightColors", "neuralAmbient", "neuralHarmonics", "neuralSkyZ", "neuralRange",
 ];
 
 const VERTEX = `
@@ -287,6 +289,10 @@ void main() {
 function fragmentText(loaded, filter, split) {
   const hasLive = loaded.live.length > 0;
   const shade = loaded.transmission ? "neuralShadeLamp" : "neuralShade";
+  const seen = loaded.relief ? "neuralSeen.uv" : "neuralUv";
+  const shaded = loaded.relief
+    ? `neuralReliefLit(toTangent * towards) * ${shade}(place, (toTangent * towards) * neuralTurn)`
+    : `${shade}(place, toTangent * towards)`;
   return `
 precision highp float;
 precision highp int;
@@ -312,11 +318,11 @@ uniform highp sampler2D neuralOpacity;
 #include<fogFragmentDeclaration>
 ${decoderGlsl(loaded, { filter, numbers: "texture" })}
 ${environmentGlsl(loaded)}
-${SHADOW_GLSL}
+${loaded.relief ? reliefLightGlsl(loaded) : ""}${SHADOW_GLSL}
 void main() {
   #include<clipPlaneFragment>
   vec3 normal = normalize(neuralNormal);
-${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neuralPosition) : neuralEye.xyz;
+${ALONG_TEXTURE}${loaded.relief ? RELIEF_EXTENT : ""}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neuralPosition) : neuralEye.xyz;
   // the side of the triangle, which does not depend on the winding
   vec3 face = cross(positionX, positionY);
   if (dot(face, normal) * dot(face, view) < 0.0) normal = -normal;
@@ -330,7 +336,7 @@ ${ALONG_TEXTURE}  vec3 view = neuralEye.w > 0.0 ? normalize(neuralEye.xyz - neur
   // at a silhouette, smooth normals can point away from the viewer
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(uvX, uvY);
-  NeuralSurface place = ${hasLive ? "neuralPrepareLive(neuralUv, lod, wo, neuralLive)" : "neuralPrepare(neuralUv, lod, wo)"};
+${loaded.relief ? RELIEF_PLACE : ""}  NeuralSurface place = ${hasLive ? `neuralPrepareLive(${seen}, lod, wo, neuralLive)` : `neuralPrepare(${seen}, lod, wo)`};
   vec3 sum = vec3(0.0);
   float lit[${LIGHTS}];
   for (int i = 0; i < ${LIGHTS}; i++) lit[i] = 1.0;
@@ -345,10 +351,10 @@ ${SHADOW_SUM}
       float sharpness = neuralLightAxes[i].w;
       if (sharpness > 0.0) power *= exp2(-sharpness * (1.0 + dot(neuralLightAxes[i].xyz, towards)));
     }
-    sum += lit[i] * power * neuralLightColors[i].rgb * ${shade}(place, toTangent * towards);
+    sum += lit[i] * power * neuralLightColors[i].rgb * ${shaded};
   }
   #ifdef NEURAL_SAMPLES
-  mat3 toSky = toWorld;
+  mat3 toSky = toWorld${loaded.relief ? " * neuralTurn" : ""};
   for (int i = 0; i < 3; i++) toSky[i].z *= neuralSkyZ;
   ${split
     ? "sum += neuralIntensity * neuralEnvironmentSplit(place, toSky);"
@@ -356,10 +362,10 @@ ${SHADOW_SUM}
   #endif
   float alpha = 1.0;
   #ifdef NEURAL_EMISSION
-  sum += textureLod(neuralEmission, neuralUv, max(lod, 0.0)).rgb;
+  sum += textureLod(neuralEmission, ${seen}, max(lod, 0.0)).rgb;
   #endif
   #ifdef NEURAL_OPACITY
-  alpha = textureLod(neuralOpacity, neuralUv, max(lod, 0.0)).r;
+  alpha = textureLod(neuralOpacity, ${seen}, max(lod, 0.0)).r;
   #endif
   #ifdef FOG
   // in linear light, as PBRMaterial

@@ -154,3 +154,28 @@ mat3 neuralReliefFrame(vec3 normal) {
 }
 `;
 }
+
+/** The relief of a fragment shader that lights a surface: `reliefGlsl()` and what the lines below keep for its lights. */
+export function reliefLightGlsl({ transmission }) {
+  // light from below passes through the surface, and the relief throws no shadow on it
+  return `${reliefGlsl()}
+vec2 neuralExtent;
+float neuralReliefLevel;
+NeuralRelief neuralSeen;
+float neuralReliefLit(vec3 wi) {
+  return ${transmission ? "wi.z < 0.0 ? 1.0 : " : ""}neuralReliefShadow(neuralSeen, wi, neuralExtent, neuralReliefLevel);
+}
+`;
+}
+
+/** The length of dP/du and dP/dv, behind ALONG_TEXTURE of glsl.js. */
+export const RELIEF_EXTENT = `  neuralExtent = vec2(length(alongU), length(alongV)) / max(abs(area), 1e-20);
+`;
+
+/** The place that the relief shows, its frame in that of the surface, and wo in this frame. */
+export const RELIEF_PLACE = `  neuralReliefLevel = neuralReliefLod(uvX, uvY);
+  neuralSeen = neuralRelief(neuralUv, wo, neuralExtent, neuralReliefLevel);
+  mat3 neuralTurn = neuralReliefFrame(neuralReliefNormal(neuralSeen.uv, neuralExtent, neuralReliefLevel));
+  wo = wo * neuralTurn;
+  wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
+`;

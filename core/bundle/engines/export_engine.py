@@ -18,6 +18,7 @@ from verdigris.core.base.files import make_folders
 from verdigris.core.base.outputs import MANIFEST_FILE, write_file
 from verdigris.core.base.text import version
 from verdigris.core.bundle.engines.godot import godot_files
+from verdigris.core.bundle.engines.heights import height_files
 from verdigris.core.bundle.engines.unity import unity_files
 from verdigris.core.bundle.engines.unreal import unreal_files
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
@@ -41,6 +42,8 @@ class Engine:
     title: str
     add: Callable[[Bundle, str], Files]
     """The files that depend on the bundle, for its name as an identifier."""
+    heights: str | None = None
+    """Where it gets the height map, for meshes that are tessellated: its material is flat."""
     refuses: tuple[str, ...] = ()
     """Fields of the manifest that its files do not support."""
     has_both_sides: bool = False
@@ -66,6 +69,11 @@ def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
     files = {
         fill(path, words): fill(text, words).encode() for path, text in templates(target).items()
     } | engine.add(bundle, name)
+    if engine.heights is not None:
+        files |= {
+            f"{fill(engine.heights, words)}{path}": data
+            for path, data in height_files(bundle, name).items()
+        }
     for path in sorted({str(PurePosixPath(each).parent) for each in files}):
         make_folders(folder / path)
     for path, data in files.items():
@@ -110,21 +118,10 @@ def _stored(bundle: Bundle) -> Files:
 
 
 # Modules of the browser package that belong to an application of their own.
+_WEBGPU = "webgpu", "three_webgpu", "wgsl", "wgsl_environment", "wgsl_relief", "wgsl_sides"
 _OF_OTHERS = {
-    "react": (
-        *("babylon", "babylon_shadows", "webgpu", "three_webgpu"),
-        *("wgsl", "wgsl_environment", "wgsl_sides"),
-    ),
-    "babylon": (
-        "react",
-        "three",
-        "three_textures",
-        "webgpu",
-        "three_webgpu",
-        "wgsl",
-        "wgsl_environment",
-        "wgsl_sides",
-    ),
+    "react": ("babylon", "babylon_shadows", *_WEBGPU),
+    "babylon": ("react", "three", "three_textures", *_WEBGPU),
 }
 
 
@@ -145,9 +142,11 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
 
 _REASONS = {"tiles": "it has UDIM tiles"}
 ENGINES = {
-    "godot": Engine("Godot", godot_files),
-    "unity": Engine("Unity", unity_files),
-    "unreal": Engine("Unreal Engine", unreal_files, refuses=("tiles",)),
+    "godot": Engine("Godot", godot_files, ""),
+    "unity": Engine("Unity", unity_files, "Assets/"),
+    "unreal": Engine(
+        "Unreal Engine", unreal_files, "Plugins/Verdigris/Resources/@NAME@/", ("tiles",)
+    ),
     "react": Engine("@react-three/fiber", _browser_package("react"), has_both_sides=True),
     "babylon": Engine("Babylon.js", _browser_package("babylon"), has_both_sides=True),
 }

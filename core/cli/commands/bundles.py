@@ -30,7 +30,7 @@ from verdigris.core.cli.shared.options import (
     require_in_range,
     require_known,
 )
-from verdigris.core.cli.shared.terminal import warn_of_light_from_below
+from verdigris.core.cli.shared.terminal import warn_of_heights, warn_of_light_from_below
 from verdigris.core.pictures.compare.verdict import judge
 
 app = CommandApp()
@@ -67,6 +67,8 @@ def export(
     shows_both = target in ENGINES and ENGINES[target].has_both_sides
     if target not in TEXTURE_TARGETS and not shows_both:
         warn_of_light_from_below([opened], f"what is written for {target} has")
+    if target == MAYA or (target in ENGINES and ENGINES[target].heights is not None):
+        warn_of_heights([opened], f"what is written for {target} is")
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
         print("\n".join(map(str, write_maya_effect(opened, output or beside))))
@@ -113,6 +115,7 @@ def pack(
     opened = [open_bundle(path) for path in bundles]
     scene = join(opened, output)
     warn_of_light_from_below(opened, "a scene pack has")
+    warn_of_heights(opened, "in a scene pack it is")
     decoders = counted(scene.weights.bytes // scene.decoder_bytes, "decoder")
     print(
         f"{output}: {counted(len(scene.materials), 'material')}, {describe(scene.spec)}, "

@@ -1,9 +1,11 @@
 """What every export to an engine refuses, and what the files of all have in common."""
 
+import json
 import re
 from dataclasses import replace
 
 import numpy as np
+import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.base.errors import BundleError
@@ -11,9 +13,11 @@ from verdigris.core.bundle.engines.container import make_container
 from verdigris.core.bundle.engines.export_engine import ENGINES, TEMPLATES, export_engine, templates
 from verdigris.core.bundle.files.ktx2 import RGBA16F
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.domain import Tiles
 from verdigris.core.network.parameters import TransmittedSide
 
+from ...geometry.reliefs import bumpy_heights
 from ...in_process import run_command
 from ..bundles import lively_parameters, make_bundle, random_curves
 from .engine_bundles import SPECS, make_exported, open_container
@@ -68,3 +72,26 @@ def test_no_word_of_a_template_is_left(target, bundle, tmp_path):
             assert not re.search(r"@[A-Z][A-Z0-9_]+@", path.read_text()), path
         assert "@" not in path.name
     assert (TEMPLATES / target).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        ("godot", "bumps_height"),
+        ("unity", "Assets/bumps_height"),
+        ("unreal", "Plugins/Verdigris/Resources/bumps/bumps_height"),
+    ],
+)
+def test_the_height_map_is_written_for_engines_that_tessellate(target, place, tmp_path):
+    bundle, exported = make_exported(tmp_path, SPECS["small"])
+    heights, proxies = make_height_map(bumpy_heights()), bundle.proxies()
+    raised = make_bundle(tmp_path / "bumps.vdg", exported, proxies=proxies, relief=heights)
+    code, _, errors = run_command(["export", raised.folder, "-t", target, "-o", tmp_path / "a"])
+    assert code == 0 and "has heights, and what is written for" in errors
+    facts = json.loads((tmp_path / "a" / f"{place}.json").read_text())
+    image = oiio.ImageBuf(str(tmp_path / "a" / f"{place}.png"))
+    assert (image.spec().nchannels, str(image.spec().format)) == (1, "uint16")
+    # the first row of a picture is at v = 1
+    values = image.get_pixels(oiio.FLOAT)[::-1, :, 0]
+    world = facts["scale"] * (values - facts["midlevel"])
+    np.testing.assert_allclose(world, bumpy_heights(), atol=1e-5)
