@@ -289,7 +289,6 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
       }
       blocker.dispose();
       // a leaf, with the sun behind it
-      const { loadMaterial } = await import("./verdigris/index.js");
       const brass = plane.material;
       plane.material = new NeuralMaterial(await loadMaterial("/babylon/leaf.vdg"), scene, { filter: "exact" });
       sun.direction = new Vector3(-1, -2, -3);
@@ -338,8 +337,7 @@ test("the material of Babylon.js draws what the decoder computes, with each kind
     },
   });
   const bumps = path.join(exported, "relief", "bumps.vdg");
-  const files = readdirSync(bumps).filter((name) => name !== "runtime");
-  const decoded = new Decoder(await loadMaterial(Object.fromEntries(files.map((name) => [name, readFileSync(path.join(bumps, name))]))));
+  const decoded = new Decoder(await loadMaterial(filesIn(bumps)));
   const { width, height } = decoded.material.latents;
   const lod = Math.log2(Math.max(width, height / Math.cos(TILT)) / SIDE);
   const { tilted } = JSON.parse(readFileSync(path.join(exported, "relief", "rows.json")));
