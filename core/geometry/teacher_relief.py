@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # Texels a side of a map for pictures, and limits of those for bundles.
 PICTURE_TEXELS = 1024
 _FEWEST, _MOST = 512, 2048
+_LEAST = 32
+# With mip levels.
+_TEXEL_BYTES = 4 * 4 / 3
 # Heights that span more, in widths of uv, are probably in other units.
 _LARGEST_RANGE = 1.0
 
@@ -26,9 +29,13 @@ class TeacherRelief(NamedTuple):
     """For the user, one line each."""
 
 
-def relief_texels(resolution: int) -> int:
-    """The most texels a side of a height map beside latents with this resolution."""
-    return min(_MOST, max(_FEWEST, 2 * resolution))
+def relief_texels(resolution: int, most_bytes: int = 0) -> int:
+    """The most texels a side of a height map beside latents with this resolution. It takes at most
+    half of a limit of bytes."""
+    texels = min(_MOST, max(_FEWEST, 2 * resolution))
+    while most_bytes and texels > _LEAST and texels**2 * _TEXEL_BYTES > most_bytes / 2:
+        texels //= 2
+    return texels
 
 
 def find_relief(teacher: Teacher, most: int = PICTURE_TEXELS) -> TeacherRelief:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
-from verdigris.core.material.analyse.displacement import displacement_parts
+from verdigris.core.material.analyse.displacement import displacement_parts, height_images
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
@@ -119,7 +119,7 @@ def describe_material(
         looks=material.looks,
         surface_model=" + ".join(dict.fromkeys(node.getCategory() for node in shaders)),
         nodes=len(nodes),
-        textures=tuple(textures),
+        textures=(*textures, *height_images(document, material, textures)),
         varying_inputs=tuple(_varying(document, shaders)) or _places_of_shader(shaders),
         live=reach_of_published(document, material),
         fixed=tuple(_fixed_parameters(shaders)),

@@ -76,12 +76,18 @@ class StoredMaps:
     opacity: Levels | None
     emission_format: str
     relief: TeacherRelief
+    counts_relief: bool = False
+    """Whether heights are part of the limit of bytes: images of other inputs set none for them."""
 
     @property
     def bytes(self) -> int:
-        """Bytes on a device."""
-        heights = self.relief.heights.levels if self.relief.heights else None
-        pairs = ((self.emission, self.emission_format), (self.opacity, R8), (heights, RGBA8))
+        """Bytes on a device that count for a limit."""
+        heights = self.relief.heights if self.counts_relief else None
+        pairs = (
+            (self.emission, self.emission_format),
+            (self.opacity, R8),
+            (heights.levels if heights else None, RGBA8),
+        )
         return sum(_bytes(levels, name) for levels, name in pairs if levels)
 
 
@@ -94,7 +100,8 @@ def make_maps(teacher: Teacher, settings: BakeSettings) -> StoredMaps:
         None if glow is None else emission_levels(glow),
         None if coverage is None else opacity_levels(coverage),
         BC6H if settings.latent_format == BC7_FORMAT else RGBA16F,
-        find_relief(teacher, relief_texels(settings.resolution)),
+        find_relief(teacher, relief_texels(settings.resolution, settings.size.most_bytes)),
+        settings.size.most_bytes > 0,
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import DocumentError, VerdigrisError
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
 from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.normalise.dropped_nodes import DISPLACED_BY, VECTOR
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-_NAME = "displacement"
+_NAME, _SHADER = "displacement", "displacementshader"
 _RELIEF = "as a height map of its own, which shows relief; silhouettes keep the shape of the mesh"
 
 
@@ -42,4 +43,17 @@ def displacement_parts(
     return [Part(_NAME, KEPT, _RELIEF)]
 
 
-_SHADER = "displacementshader"
+def height_images(
+    document: Document, material: Material, known: Sequence[TextureFacts]
+) -> list[TextureFacts]:
+    """The images of a material's displacement that can be read, without the known ones."""
+    try:
+        found = height_document(document, material)
+    except DocumentError:
+        return []
+    if found is None:
+        return []
+    other, emitting = found
+    facts = facts_of_images(other, list(other.nodes_of(emitting)))
+    files = {each.file for each in known}
+    return [each for each in facts if not each.problem and each.file not in files]

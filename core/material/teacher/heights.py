@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.kernels import Source
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.load.displaced import height_document
@@ -75,6 +76,11 @@ def heights_at(teacher: Teacher, width: int, height: int) -> Heights | None:
     if found is None:
         return None
     other = _HeightTeacher(*found, teacher.device, teacher.mesh)
+    if other.tiles != teacher.tiles:
+        raise DocumentError(
+            f"{teacher.document.name}: its UDIM tiles are not those of the surface: give both the "
+            "same tiles"
+        )
     values = average(other, width, height, _PLACES_A_SIDE)[..., 0]
     return Heights(values, other.not_finite / max(1, other.places))
 
