@@ -1,13 +1,15 @@
 """Where the seconds between the press and the bundle go.
 
     python docs/benchmarks/bench_wall.py [FILE ...] [--preset P] [--device D] [--cold]
-        [--once] [--set NAME=VALUE ...] [--keep FOLDER] [--processor]
+        [--once] [--again] [--set NAME=VALUE ...] [--keep FOLDER] [--processor]
 
 Bakes each document, by default copper_tray, with the command, and prints the seconds of each part.
 With --cold each has empty caches of kernels, else it is baked twice, unless --once, and the second
 counts. With --processor the table has processor time, which other programs disturb less. *Start* is
 what the process does before its first span: Python and imports. Parts that are inside of others are
-taken from these, so that a column adds up. --keep leaves the traces, which ui.perfetto.dev opens.
+taken from these, so that a column adds up. With --again both bakes are in this process, as in a
+resident worker, and the second counts: without a start, a device to open and kernels to load.
+--keep leaves the traces, which ui.perfetto.dev opens.
 """
 
 from __future__ import annotations
@@ -22,9 +24,12 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from runs import EXAMPLES, describe
+from runs import EXAMPLES, chosen_changes, describe
 
-from verdigris.core.base.device import CACHE_VARIABLE
+from verdigris.core.baking.bake_job import BakeJob
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.base.device import CACHE_VARIABLE, open_device
+from verdigris.core.base.process.profile import begin_profile, write_profile
 
 # The part of a span by the beginning of its name; the first that fits counts.
 PARTS = {
@@ -127,6 +132,23 @@ def run_once(
     return (ended - begun) / 1e6, seconds_by_part(spans_of(trace), begun, ended)
 
 
+def run_again(
+    file: Path, options: argparse.Namespace, folder: Path, trace: Path
+) -> tuple[float, dict[str, float]]:
+    """Seconds of a second bake in this process, and those of its parts."""
+    for is_second in (False, True):
+        if is_second:
+            begin_profile(trace)
+        begun = time.perf_counter_ns() / 1000
+        request = BakeRequest(preset=options.preset, changes=chosen_changes(options))
+        job = BakeJob(files=(str(file),), request=request, folder=str(folder))
+        for _ in job.open().prepare(open_device(options.device)).bake():
+            pass
+    ended = time.perf_counter_ns() / 1000
+    write_profile()
+    return (ended - begun) / 1e6, seconds_by_part(spans_of(trace), begun, ended)
+
+
 def processor_of_children() -> float:
     times = os.times()
     return times.children_user + times.children_system
@@ -140,6 +162,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
     parser.add_argument("--cold", action="store_true", help="with empty caches of kernels")
     parser.add_argument("--once", action="store_true", help="bake once, caches as they are")
+    parser.add_argument("--again", action="store_true", help="twice in one process")
     parser.add_argument("--keep", type=Path, help="folder for the traces")
     parser.add_argument("--processor", action="store_true", help="processor time, not wall time")
     options = parser.parse_args()
@@ -155,7 +178,9 @@ def main() -> None:
             words += ["--device", options.device] if options.device else []
             words += [word for each in options.changes for word in ("--set", each)]
             trace = (kept / f"{file.stem}.json").absolute()
-            for _ in range(1 if options.cold or options.once else 2):
+            if options.again:
+                wall, seconds = run_again(file, options, Path(temporary), trace)
+            for _ in range(0 if options.again else 1 if options.cold or options.once else 2):
                 wall, seconds = run_once(words, trace, cache, options.processor)
             cells = " | ".join(f"{seconds.get(part, 0.0):.2f}" for part in COLUMNS)
             print(f"| {file.stem} | {wall:.1f} | {cells} |", flush=True)
