@@ -125,6 +125,8 @@ def test_the_runtime_shader_is_the_numpy_decoder(bundle, queries, software):
     material = BundleMaterial(bundle, software)
     expected = in_numpy(bundle, uv, wi, wo)
     np.testing.assert_allclose(material.response(uv, wi, wo), expected, rtol=1e-3, atol=1e-5)
+    # seen from inside
+    assert not material.response(uv, -wi, -wo).any()
 
     query = software.new_buffer(np.concatenate([uv, numbers, wi, wo], 1).ravel(), 40)
     answers = software.new_space(3 * COUNT, 16)

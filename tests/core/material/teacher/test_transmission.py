@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.probe import mean_transmitted
 from verdigris.core.material.teacher.teacher import Teacher
 
@@ -106,6 +107,21 @@ def test_exchanged_directions_differ_by_the_square_of_the_index(solid):
     out = response(solid, 0.3, 0.8, above * BELOW, below * BELOW) / above[:, 2]
     assert np.count_nonzero(into > 1e-2) > 50
     np.testing.assert_allclose(into, 1.25**2 * out, rtol=2e-3, atol=1e-4)
+
+
+def test_a_solid_is_black_from_inside_and_its_report_says_so(solid):
+    random = np.random.default_rng(5)
+    wi, wo = hemisphere(random, 64), hemisphere(random, 64) * BELOW
+    for light in (wi, wi * BELOW):
+        assert not response(solid, 0.3, 1.25, light, wo).any()
+    black = "; a solid that is seen from inside is black"
+    for is_thin in (False, True):
+        inputs = {"thin_walled": ("boolean", str(is_thin).lower())}
+        given = shader("standard_surface", {"transmission": ("float", "1"), **inputs})
+        [part] = [
+            each for each in describe(given, probe=False)[0].parts if each.name == "transmission"
+        ]
+        assert part.fate == "kept" and part.how.endswith(black) != is_thin
 
 
 def test_translucent_and_thin_subsurface_light_is_lambertian():
