@@ -157,4 +157,5 @@ def _maker_of(run: Run, number: int) -> SnapshotMaker:
         maps.emission,
         maps.emission_format,
         maps.opacity,
+        maps.relief.heights,
     )
