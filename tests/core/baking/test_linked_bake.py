@@ -21,7 +21,13 @@ from verdigris.core.link.client import LinkClient
 from verdigris.core.link.server import LinkServer
 from verdigris.core.link.training import TrainingLink
 
-LEAF = CHALK.replace("oren_nayar_diffuse_bsdf", "translucent_bsdf")
+LEAF = CHALK.replace("oren_nayar_diffuse_bsdf", "translucent_bsdf").replace(
+    "</surfacematerial>",
+    """<input name="displacementshader" type="displacementshader" nodename="h"/></surfacematerial>
+    <ramplr name="r" type="float"><input name="valuer" type="float" value="0.1"/></ramplr>
+    <displacement name="h" type="displacementshader">
+    <input name="displacement" type="float" nodename="r"/></displacement>""",
+)
 
 
 def test_a_bake_is_the_same_with_a_link_and_bad_clients(clay, whole_clay, tmp_path, monkeypatch):
@@ -54,7 +60,7 @@ def test_a_bake_is_the_same_with_a_link_and_bad_clients(clay, whole_clay, tmp_pa
 
 
 def test_materials_that_share_a_decoder_are_shown_each_by_its_name(clay, tmp_path, monkeypatch):
-    """One of them transmits light: both have a second decoder."""
+    """One of them transmits light: both have a second decoder. It also displaces its surface."""
     monkeypatch.setattr(training, "SHORTEST", 0.0)
     monkeypatch.setattr(training, "SHARE", 1.0)
     leaf = Teacher(parse_document(LEAF.format(name="leaf"), name="leaf"), device=clay.device)
@@ -81,6 +87,9 @@ def test_materials_that_share_a_decoder_are_shown_each_by_its_name(clay, tmp_pat
         assert {each.material for each in shown} == {name}
         assert [each.is_final for each in shown] == [False] * (len(shown) - 1) + [True]
         assert len(shown) > 2
+        assert ("relief" in shown[0].manifest) == (name == "leaf")
+        if name == "leaf":
+            assert shown[0].files["height.ktx2"] == shown[-1].files["height.ktx2"]
         wanted, found = open_bundle(path).parameters(), shown[-1].parameters()
         np.testing.assert_array_equal(found.latents, wanted.latents)
         for one, other in zip(found.sides, wanted.sides, strict=True):
