@@ -25,14 +25,16 @@ _DOTS = {
     "tensor": {"draft": (3, 4), "standard": (4, 4), "final": (4, 5)},
     "numpy": {"draft": (3, 4), "standard": (3, 4), "final": (3, 4)},
 }
-# Of shiny materials with many images: a draft on a CPU loses 6 to 10% of their light.
+# Of shiny materials with many images, and of bumps under a coat: a draft on a CPU loses 6 to 10% of
+# their light.
 _DOTS_OF_HARD = {
     "tensor": {"draft": (3, 3), "standard": (3, 4), "final": (4, 5)},
     "numpy": {"draft": (1, 2), "standard": (2, 3), "final": (3, 4)},
 }
 _CONSTANT_DOTS, _ANY_DOTS = (4, 5), (2, 4)
 CONSTANT, HARD, EASY = "constant", "hard", "easy"
-_SHINY = {"metal", "coat", "conductor_bsdf"}
+_COAT = "coat"
+_SHINY = {"metal", _COAT, "conductor_bsdf"}
 _HARD_IMAGES = 3
 # Before its first bake a machine may be this many times faster or slower.
 _UNKNOWN = 2.0
@@ -184,12 +186,16 @@ class Predictions:
 
 
 def difficulty_of(report: Mapping[str, Any] | None, is_constant: bool) -> str:
-    """How hard a material is to bake, from its report: shiny materials with many images are."""
+    """How hard a material is to bake, from its report: narrow highlights that many images or bumps
+    move are."""
     if is_constant:
         return CONSTANT
     found = report or {}
-    is_shiny = any(part.get("name") in _SHINY for part in found.get("parts", ()))
-    return HARD if is_shiny and len(found.get("textures", ())) >= _HARD_IMAGES else EASY
+    parts = {part.get("name") for part in found.get("parts", ())}
+    has_bumps = any("normal" in str(name) for name in found.get("varying_inputs", ()))
+    has_many = len(found.get("textures", ())) >= _HARD_IMAGES
+    is_hard = (parts & _SHINY and has_many) or (_COAT in parts and has_bumps)
+    return HARD if is_hard else EASY
 
 
 def compare(predicted: Prediction, seconds: float) -> str:

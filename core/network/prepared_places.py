@@ -13,7 +13,7 @@ from verdigris.core.material.sides import mirrored
 from verdigris.core.network.forward_pass import ForwardPass, Places
 from verdigris.core.network.latents.texels import corners
 from verdigris.core.network.packed_decoder import PackedDecoder, packed
-from verdigris.core.network.spec import LENGTH_EPSILON
+from verdigris.core.network.spec import LENGTH_EPSILON, UNSTRETCHED_WIDTH
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 # Samples of one evaluation: their data fits into the cache.
 _SAMPLES = 4096
-# Width of a highlight whose half vectors a network does not stretch.
-_UNSTRETCHED = 0.08
 # The work arrays of each thread, for both sides of one kind of network.
 _own = threading.local()
 
@@ -197,7 +195,7 @@ def highlights_of(network: Network, uv: Floats, live: Floats, level: int = 0) ->
         normals, factors = forward.frames_of(
             network.decoder, network.latents, Places(*at, *nothing, live_of)
         )
-        widths = _UNSTRETCHED / np.sqrt(factors[:, 0] * factors[:, 1])
+        widths = UNSTRETCHED_WIDTH / np.sqrt(factors[:, 0] * factors[:, 1])
         of_frames = np.concatenate([normals, widths[:, None]], 1)
         # of two frames: a network with one has the same twice
         found[part] = of_frames[[0, -1]].transpose(2, 0, 1).reshape(-1, 8)

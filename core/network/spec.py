@@ -46,6 +46,9 @@ HALF_Z_MINIMUM = 0.01
 
 # Half vectors are stretched by exp(-this) to exp(this). With twice as much, texels diverge.
 STRETCH_LIMIT = 3.0
+# Width (GGX's alpha) of a highlight whose half vectors are not stretched. It guides directions of
+# light, and need not be exact.
+UNSTRETCHED_WIDTH = 0.08
 # Texels of coarse levels are means over this many of their own widths. Interpolation is smooth
 # then, and a level serves footprints twice as wide as its texels.
 COARSE_WIDTH = 2

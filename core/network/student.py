@@ -11,7 +11,7 @@ from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.kernels import Kernels, Source, constants_module
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.network.parameters import Parameters, from_joined
-from verdigris.core.network.spec import ACTIVATIONS
+from verdigris.core.network.spec import ACTIVATIONS, UNSTRETCHED_WIDTH
 
 if TYPE_CHECKING:
     import slangpy
@@ -97,13 +97,14 @@ class Student(DeviceMaterial):
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         has_constants = self._quads is not None
         if has_constants not in self._kernels:
+            constants = {**self._spec.slang_constants(), "kUnstretchedWidth": UNSTRETCHED_WIDTH}
             self._kernels[has_constants] = self.device.shared_kernels(
                 {
                     "ACTIVATION": ACTIVATIONS[self._spec.activation],
                     "DECODER_CONSTANTS": str(int(has_constants)),
                     **({"TRANSMITS": "1"} if self.index_below else {}),
                 },
-                (constants_module("network_constants", self._spec.slang_constants()),),
+                (constants_module("network_constants", constants),),
             )
         return self._kernels[has_constants].get((source, _STUDENT), entry)
 

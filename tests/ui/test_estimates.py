@@ -209,3 +209,12 @@ def test_a_bake_that_is_slower_than_promised_is_never_about_to_end():
     left.start(Prediction(20.0, 2.0, 0, (3, 4), False))
     low, high = left.update(5.0, 5 / 240, slower=12.0)
     assert low < 235 < high
+
+
+def test_bumps_under_a_coat_are_hard_whatever_the_number_of_images():
+    parts = [{"name": each} for each in ("base", "metal", "specular", "coat")]
+    report = {"parts": parts, "textures": [{}] * 2, "varying_inputs": ["geometry_normal"]}
+    assert difficulty_of(report, False) == "hard"
+    # a smooth coat is not, nor bumps of a rough surface
+    assert difficulty_of({**report, "varying_inputs": ["base_color"]}, False) == "easy"
+    assert difficulty_of({**report, "parts": parts[:1]}, False) == "easy"

@@ -14,7 +14,7 @@ from verdigris.ui.qt.text_widgets import Elided, MessageText
 from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
-from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.metrics import FIELD, GAP, HALF
 from verdigris.ui.style.sheet import PRIMARY, wear_card
 
 _ICONS = {ERROR: "error", WARNING: "warning", INFO: "check"}
@@ -29,7 +29,7 @@ class Banner(QFrame):
         super().__init__()
         self._model = model
         self.setObjectName("banner")
-        self.icon, self.text = IconLabel(), MessageText()
+        self.icon, self.text = IconLabel(FIELD), MessageText()
         self.line = Elided()
         self.line.hide()
         for each in (self.text, self.line):

@@ -125,6 +125,11 @@ class PictureArea(QWidget):
         footer = min(max(self._footer, FOOTER), self.height() / 2)
         return QRectF(self.rect()).adjusted(0, 0, 0, -footer)
 
+    @property
+    def _frame(self) -> QRectF:
+        """What belongs to the pictures. Before the first one, messages lie on it."""
+        return self.area() if self._images else QRectF(self.rect())
+
     def cells(self) -> list[tuple[str, QRectF]]:
         """The parts to draw and their places."""
         found = cells_of(self.mode, self.area())
@@ -139,7 +144,7 @@ class PictureArea(QWidget):
         ground = self.palette().color(QPalette.ColorRole.Base)
         # what is kept for messages belongs to the window
         painter.fillRect(self.rect(), self.palette().color(QPalette.ColorRole.Window))
-        painter.fillRect(self.area(), ground if is_dark(self) else ground.darker(112))
+        painter.fillRect(self._frame, ground if is_dark(self) else ground.darker(112))
         if self._model.state.film.shown is not None:
             self._draw_film(painter)
             return
@@ -165,7 +170,7 @@ class PictureArea(QWidget):
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.area().adjusted(0.5, 0.5, -0.5, -0.5))
+            painter.drawRect(self._frame.adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _draw_film(self, painter: QPainter) -> None:
         """A picture of the film of the bake, in place of all others."""

@@ -25,12 +25,7 @@ _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
 _MESH_FILE, _SCENE_MESH = "mesh", "scene"
 _LIGHTS = "Environments (*.hdr *.exr)"
 _SHAPE_NAMES = {"ball": "Shader ball", "cloth": "Cloth", "tile": "Tile"}
-_LIGHT_NAMES = {
-    "studio": "Studio",
-    "sky": "Sky with sun",
-    "overcast": "Overcast",
-    "sunset": "Sunset",
-}
+_LIGHT_NAMES = {"studio": "Studio", "sky": "Clear sky", "overcast": "Overcast", "sunset": "Sunset"}
 _TONES = (
     (FILM, "Film", "Compresses highlights, and leaves everything else"),
     (CLIP, "Clipped", "Cuts highlights off"),

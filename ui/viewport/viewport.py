@@ -60,6 +60,8 @@ class Viewport(PictureArea):
         self._tour: list[tuple[float, float]] = []
         """The worst places of the view that was flown from, the one in sight first."""
         self._flown: tuple[object, ...] = ()
+        self._pressed_at: tuple[object, ...] = ()
+        """Where the camera was when a flight to an unknown place was requested."""
         self._drag: str = ""
         self._last = QPointF()
         self.paints = False
@@ -124,6 +126,9 @@ class Viewport(PictureArea):
         return found if found is not None and found.view == self._model.state.view.number else None
 
     def _fly_if_known(self) -> None:
+        if self._flies and self._pose != self._pressed_at:
+            # the artist looks at something else by now
+            self._flies = False
         if self._flies and self.heat is not None:
             self.fly_to_worst()
 
@@ -134,8 +139,9 @@ class Viewport(PictureArea):
             self._tour.append(self._tour.pop(0))
         elif self.heat is None:
             # it is drawn only while it is in sight
-            self._flies = True
+            self._flies, self._pressed_at = True, self._pose
             self._fit()
+            self.update()
             return
         else:
             cell = self.cells()[0][1]
@@ -319,7 +325,12 @@ class Viewport(PictureArea):
         self._model.set_view(lit_by=name, rotate=0.0)
 
     def see_all(self) -> None:
+        self._flies = False
         self.camera.see_all()
+
+    def badge(self) -> str:
+        found = super().badge()
+        return f"finding the worst place, {found}".rstrip(", ") if self._flies else found
 
     def _touch(self, place: QPointF) -> None:
         cell = self._cell_at(place)

@@ -12,10 +12,12 @@ from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.network.spec import require_preset
 from verdigris.core.settings.bake_settings import BakeSettings
 
-# Samples per second of 2x32, and seconds besides training, on a machine without bundles: see
-# docs/BENCHMARKS.md. Larger decoders take longer in proportion to their multiplications.
+# On a machine without bundles: samples per second of 2x32, seconds besides training, and those of
+# trials of sizes (docs/BENCHMARKS.md). Larger decoders take longer in proportion to their
+# multiplications.
 _RATES = {"tensor": 3e8, "numpy": 1e6}
-_BESIDE = {"tensor": 6.0, "numpy": 12.0}
+_BESIDE = {"tensor": 6.0, "numpy": 3.0}
+_TRIALS = {"tensor": 0.0, "numpy": 9.0}
 _SHADERS_AND_REFERENCE = 360_000
 
 
@@ -44,11 +46,12 @@ class Estimate:
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Estimated seconds of a bake."""
+        beside = _BESIDE[trainer] + (_TRIALS[trainer] if settings.size.is_open else 0.0)
         if time_limit is not None:
-            return time_limit + _BESIDE[trainer]
+            return time_limit + beside
         seen = self._seen.get((trainer, settings.network))
         rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
-        return samples_of(settings) / rate + _BESIDE[trainer]
+        return samples_of(settings) / rate + beside
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:

@@ -9,6 +9,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
+from verdigris.core.network.prepared_places import PackedNetwork, highlights_of
 from verdigris.core.network.spec import PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 
@@ -56,6 +57,9 @@ def test_it_answers_as_the_oracle_does(name, device):
     student = Student(parameters, device, material=1, level=1)
     expected = evaluate(spec, parameters.astype(np.float64), uv, 1, wi, wo, 1)
     np.testing.assert_allclose(student.response(uv, wi, wo), expected, rtol=3e-4)
+    # directions of light follow the same highlights on a GPU and on a CPU
+    known = highlights_of(PackedNetwork.of(parameters.of_material(1)), uv, np.zeros((COUNT, 0)), 1)
+    np.testing.assert_allclose(student.highlights(uv, wo), known, rtol=3e-4, atol=1e-5)
 
 
 def test_it_takes_other_numbers_without_compiling(device):

@@ -175,7 +175,17 @@ def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
     # from elsewhere, the worst place is looked for again
     model.set_view(turn=30.0)
     viewport.fly_to_worst()
-    assert viewport._flies
+    assert viewport._flies and viewport.badge().startswith("finding the worst place")
+    # who looks elsewhere meanwhile is not carried away
+    model.set_view(turn=60.0)
+    at = model.state.view.number
+    model.state.pictures.parts["heat"] = Picture(values, at, 0, 1.0)
+    model.state.pictures.changed.emit()
+    assert not viewport._flies and model.state.view.x == view.x
+    model.set_view(turn=90.0)
+    viewport.fly_to_worst()
+    viewport.see_all()
+    assert not viewport._flies and model.state.view.zoom == 1
 
 
 def test_a_network_that_has_learnt_nothing_is_a_shimmer_over_the_reference(viewport, qtbot):
