@@ -74,10 +74,11 @@ class Vitals:
     ) -> None:
         self._process, self._read, self._clock = process, read, clock
         self._since, self._spent = clock(), read(process)
+        self._first: float | None = None
 
     def reset(self) -> None:
         """Records progress."""
-        self._since, self._spent = self._clock(), None
+        self._since, self._spent, self._first = self._clock(), None, None
 
     def idle_seconds(self) -> float | None:
         """Seconds without work; None where the system does not report it."""
@@ -86,4 +87,9 @@ class Vitals:
             return None
         if self._spent is None or spent - self._spent > _LEAST_WORK:
             self._since, self._spent = self._clock(), spent
+        self._first = spent if self._first is None else self._first
         return self._clock() - self._since
+
+    def worked_seconds(self) -> float:
+        """CPU time since progress, as the last call of idle_seconds has seen it."""
+        return (self._spent or 0.0) - (self._first or 0.0)

@@ -130,7 +130,10 @@ class WorkerClient:
             self._vitals.reset()
             return Health(WELL if self._greeted else STARTING)
         idle = self._vitals.idle_seconds()
-        if quiet > self._patience_for(idle):
+        # on a busy machine, one that computes gets little done in a minute
+        busy = idle is not None and idle <= PATIENCE
+        waited = min(quiet, self._vitals.worked_seconds()) if busy else quiet
+        if waited > self._patience_for(idle):
             what = "has not responded" if self._greeted else "has not started"
             if silence < self._stalled:
                 what = "has made no progress"

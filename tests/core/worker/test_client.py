@@ -18,6 +18,7 @@ def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():
         *((1.0, 0.5, 0.0), (4.0, 0.52, 3.0), (9.0, 0.53, 8.0), (9.5, 0.9, 0.0), (12.0, 0.9, 2.5)),
     ):
         assert vitals.idle_seconds() == idle
+    assert vitals.worked_seconds() == pytest.approx(0.4)
     vitals.reset()
     assert vitals.idle_seconds() == 0.0
     assert Vitals(1, lambda _: None, lambda: now[0]).idle_seconds() is None
@@ -49,6 +50,13 @@ sys.stdin.readline()
 """
 
 
+def wait_for_work(client, seconds):
+    """Until the worker has used so much more CPU time."""
+    seen = cpu_seconds(client._process.pid)
+    while cpu_seconds(client._process.pid) < seen + seconds:
+        time.sleep(0.005)
+
+
 @pytest.mark.skipif(sys.platform == "darwin", reason="this system does not tell")
 @pytest.mark.parametrize("stalled", [0.0, 4.0])
 @pytest.mark.parametrize("computes", [True, False])
@@ -68,13 +76,15 @@ def test_a_worker_that_computes_is_never_called_silent(monkeypatch, computes, st
         states = []
         for _ in range(40):
             ahead[0] += 0.25
-            seen = cpu_seconds(client._process.pid)
-            while computes and cpu_seconds(client._process.pid) < seen + 0.03:
-                time.sleep(0.005)
+            wait_for_work(client, 0.03 * computes)
             states.append(client.health().state)
         assert (set(states) == {WELL}) == computes
         assert states[0] == WELL and (states[-1] == SILENT) != computes
+        # a minute of a busy machine is not one of work
         ahead[0] += 61
+        wait_for_work(client, 0.1 * computes)
+        assert (client.health().state == SILENT) != computes
+        monkeypatch.setattr(client._vitals, "worked_seconds", lambda: 61.0)
         assert client.health().state == SILENT
     finally:
         client.kill()
