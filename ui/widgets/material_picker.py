@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.signals import short_paths
+from verdigris.ui.signals import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
@@ -151,7 +151,7 @@ class ReportView(QTextBrowser):
         # with whole paths
         self.setToolTip(str(report.get("problem") or _PARTS_TIP))
         if report.get("problem"):
-            problem = html.escape(short_paths(str(report["problem"])))
+            problem = html.escape(capitalise(short_paths(str(report["problem"]))))
             lines.append(
                 f"<p><b style='color:{colours.bad.name()}'>Cannot be baked.</b> {problem}</p>"
             )
