@@ -125,6 +125,7 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "reference against the graph",
         "the graph now against then",
         "reference against the graph now",
+        "density over the sphere against 1",
         *(
             f"{name} against the reference"
             for name in ("albedo", "diffuse", "normal", "roughness", "emission", "opacity")
