@@ -1,10 +1,10 @@
 """Draws the pictures of the documentation.
 
-python docs/make_pictures.py [--size N] [--bundles FOLDER | --sky | --demonstrations]
+python docs/make_pictures.py [--size N] [--bundles FOLDER | --sky | --lit | --demonstrations]
 
 With a folder of bundles from `verdigris bake examples/NAME.mtlx --preset standard`, it draws those
-of BAKED beside their materials instead; with --sky, the tray under a sky; with --demonstrations,
-the pictures of the panel's welcome page.
+of BAKED beside their materials instead; with --sky, the tray under a sky; with --lit, materials
+that transmit or have relief; with --demonstrations, the pictures of the panel's welcome page.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.comparison import compare_materials
 from verdigris.core.pictures.picture_files import write_picture
+from verdigris.core.pictures.relief import find_heights
 from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
 REPOSITORY = Path(__file__).parents[1]
 SHEET = (
     ("copper_tray", "glazed_tile", "painted_wood", "enamel_badge"),
     ("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
+    ("leaf", "frosted_glass", "brick_wall", "worn_chrome"),
 )
 SKY_SAMPLES = 256
 # A little behind the tray, where it shows relief.
@@ -44,7 +46,9 @@ def open_teacher(name: str) -> Teacher:
 
 
 def sphere(name: str, size: int) -> np.ndarray:
-    return over_backdrop(render(open_teacher(name), "sphere", size, lighting=Lighting(samples=64)))
+    teacher, lighting = open_teacher(name), Lighting(samples=64)
+    relief = find_heights(teacher)
+    return over_backdrop(render(teacher, "sphere", size, lighting=lighting, relief=relief))
 
 
 def strip(bundles: Path, name: str, size: int) -> np.ndarray:
@@ -72,6 +76,32 @@ def draw_tray(size: int) -> Path:
         options=DocumentOptions(),
     )
     return path
+
+
+# Materials that transmit or have relief, with the direction to the sun.
+LIT = (
+    ("leaf", "-0.6,0.35,-0.75"),
+    ("frosted_glass", "0.6,0.6,0.5"),
+    ("brick_wall", "0.8,0.55,0.25"),
+)
+
+
+def draw_lit(size: int) -> Path:
+    """A leaf before the sun, a sphere of frosted glass, and a brick wall, under a sky."""
+    from verdigris.core.cli.commands.render import render as draw_command
+
+    drawn: list[np.ndarray] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.png"
+        for name, light in LIT:
+            document = REPOSITORY / "examples" / f"{name}.mtlx"
+            options = {"view": "sphere", "hdri": "sky", "light": light, "size": size, "samples": 96}
+            draw_command(document, path, options=DocumentOptions(), **options)
+            with open_image(path) as opened:
+                drawn.append(opened.texels(3, "uint8"))
+    target = REPOSITORY / "docs" / "images" / "lit_examples.png"
+    write_texels(target, np.concatenate(drawn, axis=1), "uint8")
+    return target
 
 
 # Two values of a live input, which share a sphere; or a mesh.
@@ -112,10 +142,14 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=256, help="pixels a side of each picture")
     parser.add_argument("--bundles", type=Path, help="draw what was baked of BAKED")
     parser.add_argument("--sky", action="store_true", help="draw the tray under a sky")
+    parser.add_argument("--lit", action="store_true", help="draw light from below and relief")
     parser.add_argument("--demonstrations", action="store_true", help="draw the welcome page's")
     options = parser.parse_args()
     if options.demonstrations:
         print(draw_demonstrations(options.size))
+        return
+    if options.lit:
+        print(draw_lit(options.size))
         return
     if options.sky:
         print(draw_tray(options.size))
