@@ -22,7 +22,10 @@ import mitsuba as mi
 import numpy as np
 
 from verdigris.core.bundle.files.read import Bundle, open_bundle
+from verdigris.core.material.sides import THIN
+from verdigris.core.network.light.both_sides import EVEN_SHARE
 from verdigris.core.network.light.sampler import head_views
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import (
     AXIS_ROWS,
     COSINE_OFFSET,
@@ -182,8 +185,10 @@ class _Texture:
 class _Decoder:
     """The numbers of a bundle in Dr.Jit: docs/FORMAT.md, step by step."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        parameters = bundle.parameters()
+    index = 0.0
+    """Of the medium below a surface that transmits."""
+
+    def __init__(self, bundle: Bundle, parameters: Parameters) -> None:
         if parameters.head is None:
             raise ValueError(f"{bundle.folder}: the bundle has no sampler: bake the material again")
         self._spec, layout = parameters.spec, parameters.layout
@@ -278,11 +283,14 @@ class _Decoder:
         y = self._network(inputs)
         shift, limit = float(self._spec.output_shift), float(self._spec.output_limit)
         parts = [dr.exp(dr.minimum(each - shift, limit)) for each in y]
-        is_lit = (light.z > 0) & (surface.view.z > 0)
+        is_lit = self.is_lit(surface, light)
         return [
             dr.select(is_lit, sum(parts[channel + 3 :: 3], parts[channel]), 0)
             for channel in range(3)
         ]
+
+    def is_lit(self, surface: _Surface, light: Any) -> Any:
+        return (light.z > 0) & (surface.view.z > 0)
 
     def _network(self, x: Numbers) -> Numbers:
         if self._cooperative is not None:
@@ -345,6 +353,85 @@ class _Decoder:
             light = dr.select(is_chosen, direction(turn), light) if index else direction(turn)
             before = before + weight
         return light
+
+
+@dataclass
+class _BothSides:
+    """A place of a surface that transmits."""
+
+    above: _Surface
+    below: _Surface
+
+    @property
+    def view(self) -> Any:
+        return self.above.view
+
+
+class _Sides:
+    """Both decoders of a surface that transmits, as one over the whole sphere."""
+
+    def __init__(self, bundle: Bundle, parameters: Parameters) -> None:
+        self._above, self._below = (_Decoder(bundle, side) for side in parameters.sides)
+        self.index = parameters.index_below
+
+    def prepare(self, uv: Any, lod: Any, view: Any, active: Any) -> _BothSides:
+        return _BothSides(
+            self._above.prepare(uv, lod, view, active), self._below.prepare(uv, lod, view, active)
+        )
+
+    def is_lit(self, surface: _BothSides, light: Any) -> Any:
+        return (light.z != 0) & (surface.view.z > 0)
+
+    def response(self, surface: _BothSides, light: Any) -> Numbers:
+        mirrored = self._mirrored(light, surface.view)
+        upper = self._above.response(surface.above, light)
+        lower = self._below.response(surface.below, mirrored)
+        return [dr.select(light.z < 0, b, a) for a, b in zip(upper, lower, strict=True)]
+
+    def density(self, surface: _BothSides, light: Any) -> Any:
+        mirrored = self._mirrored(light, surface.view)
+        _, change = self._passed(mirrored, surface.view)
+        upper = EVEN_SHARE * self._above.density(surface.above, light)
+        lower = (1 - EVEN_SHARE) * change * self._below.density(surface.below, mirrored)
+        lower = dr.select(mirrored.z > 0, lower, 0)
+        return dr.select(light.z < 0, lower, dr.select(light.z > 0, upper, 0))
+
+    def draw(self, surface: _BothSides, numbers: Any) -> Any:
+        """A direction to the light; one without length carries no light."""
+        is_above = numbers.x < EVEN_SHARE
+        rest = (numbers.x - EVEN_SHARE) / (1 - EVEN_SHARE)
+        turn = dr.select(is_above, numbers.x / EVEN_SHARE, rest)
+        turn = dr.clip(turn, 0, dr.one_minus_epsilon(mi.Float))
+        chosen = mi.Point2f(turn, numbers.y)
+        upper = self._above.draw(surface.above, chosen)
+        mirrored = self._below.draw(surface.below, chosen)
+        lower, _ = self._passed(mirrored, surface.view)
+        light = dr.select(is_above, upper, lower)
+        is_lit = dr.select(is_above, upper.z > 0, (mirrored.z > 0) & (lower.z < 0))
+        return dr.select(is_lit, light, mi.Vector3f(0))
+
+    def _mirrored(self, light: Any, view: Any) -> Any:
+        if self.index == THIN:
+            return mi.Vector3f(light.x, light.y, -light.z)
+        h = _normalise(-(view + self.index * light))
+        h = dr.select(h.z < 0, -h, h)
+        seen = dr.dot(view, h)
+        is_lit = (seen > 0) & (dr.dot(light, h) < 0)
+        return dr.select(is_lit, 2 * seen * h - view, mi.Vector3f(0, 0, -1))
+
+    def _passed(self, mirrored: Any, view: Any) -> tuple[Any, Any]:
+        """The light of a mirrored direction, and its density by that of the mirrored one."""
+        if self.index == THIN:
+            return mi.Vector3f(mirrored.x, mirrored.y, -mirrored.z), mi.Float(1)
+        h = _normalise(mirrored + view)
+        seen = dr.dot(view, h)
+        inner2 = 1 - (1 - seen * seen) / self.index**2
+        light = (seen / self.index - dr.safe_sqrt(inner2)) * h - view / self.index
+        light = dr.select(inner2 > 0, light, mi.Vector3f(0))
+        across = dr.dot(light, h)
+        path = seen + self.index * across
+        change = 4 * seen * self.index**2 * dr.abs(across) / dr.maximum(path * path, 1e-6)
+        return light, change
 
 
 def _ggx_density(lobe: _Lobe, a: Any) -> Any:
@@ -418,25 +505,42 @@ def register() -> None:
         def __init__(self, properties: Any) -> None:
             mi.BSDF.__init__(self, properties)
             bundle = _opened(properties)
-            self._name, self._decoder = str(bundle.folder), _Decoder(bundle)
+            parameters = bundle.parameters()
+            decoder = _Decoder if parameters.transmitted is None else _Sides
+            self._name, self._decoder = str(bundle.folder), decoder(bundle, parameters)
+            self._index = self._decoder.index
             self._layout = bundle.layout
             opacity = bundle.opacity()
             levels = opacity and [each.astype(np.float32) / 255 for each in opacity]
             self._opacity = _Texture(levels) if levels else None
             glossy = mi.BSDFFlags.GlossyReflection | mi.BSDFFlags.DiffuseReflection
             spatial = mi.BSDFFlags.SpatiallyVarying
-            self.m_components = [glossy | spatial | mi.BSDFFlags.FrontSide]
+            both = mi.BSDFFlags.FrontSide | mi.BSDFFlags.BackSide
+            if self._index:
+                glossy |= mi.BSDFFlags.GlossyTransmission | mi.BSDFFlags.DiffuseTransmission
+            sides = both if self._index == THIN else mi.BSDFFlags.FrontSide
+            self.m_components = [glossy | spatial | sides]
+            if self._is_solid:
+                smooth = mi.BSDFFlags.DeltaReflection | mi.BSDFFlags.DeltaTransmission
+                self.m_components += [smooth | mi.BSDFFlags.BackSide]
             if self._opacity is not None:
-                both = mi.BSDFFlags.FrontSide | mi.BSDFFlags.BackSide
                 self.m_components += [mi.BSDFFlags.Null | spatial | both]
             self.m_flags = reduce(lambda first, second: first | second, self.m_components)
+
+        @property
+        def _is_solid(self) -> bool:
+            return self._index not in (0.0, THIN)
 
         def needs_differentials(self) -> bool:
             return True
 
-        def _surface(self, si: Any, active: Any) -> tuple[_Surface, Any]:
-            sign = _towards_growing_v(si)
-            view = mi.Vector3f(si.wi.x, si.wi.y * sign, si.wi.z)
+        def _surface(self, si: Any, active: Any) -> tuple[Any, Any]:
+            """The place, and the signs of directions in a bundle's space."""
+            sign = mi.Vector3f(1, _towards_growing_v(si), 1)
+            if self._index == THIN:
+                # a thin wall looks the same from behind
+                sign.z = dr.select(si.wi.z < 0, -1.0, 1.0)
+            view = si.wi * sign
             lod = _lod(si, self._layout)
             return self._decoder.prepare(_place(si), lod, view, active), sign
 
@@ -449,24 +553,52 @@ def register() -> None:
             self, ctx: Any, si: Any, sample1: Any, sample2: Any, active: Any = True
         ) -> tuple[Any, Any]:
             surface, sign = self._surface(si, active)
-            return self._sample(surface, sign, si, sample1, sample2, active)
+            drawn = self._sample(surface, sign, si, sample1, sample2, active)
+            return self._from_inside(drawn, si, sample1, active)
+
+        def _from_inside(
+            self, drawn: tuple[Any, Any], si: Any, sample1: Any, active: Any
+        ) -> tuple[Any, Any]:
+            """Bundles do not describe a solid that is seen from inside: its surface is smooth."""
+            if not self._is_solid:
+                return drawn
+            result, weight = drawn
+            is_inside = active & (si.wi.z < 0)
+            reflected, cosine, by_it, by_ti = mi.fresnel(si.wi.z, self._index)
+            turns = sample1 <= reflected
+            smooth = dr.zeros(mi.BSDFSample3f, dr.width(result.wo))
+            smooth.wo = dr.select(turns, mi.reflect(si.wi), mi.refract(si.wi, cosine, by_ti))
+            smooth.pdf = dr.select(turns, reflected, 1 - reflected)
+            smooth.eta = dr.select(turns, 1.0, by_it)
+            smooth.sampled_component = mi.UInt32(1)
+            kinds = mi.BSDFFlags.DeltaReflection, mi.BSDFFlags.DeltaTransmission
+            smooth.sampled_type = dr.select(turns, *(mi.UInt32(int(kind)) for kind in kinds))
+            result = dr.select(is_inside, smooth, result)
+            return result, dr.select(is_inside, dr.select(turns, 1.0, by_ti * by_ti), weight)
+
+        def _below_a_solid(self, value: Any, light: Any) -> Any:
+            """Bundles divide the light below a solid by the square of the index."""
+            return (
+                dr.select(light.z < 0, value / self._index**2, value) if self._is_solid else value
+            )
 
         def _sample(
-            self, surface: _Surface, sign: Any, si: Any, sample1: Any, sample2: Any, active: Any
+            self, surface: Any, sign: Any, si: Any, sample1: Any, sample2: Any, active: Any
         ) -> tuple[Any, Any]:
             light = self._decoder.draw(surface, sample2)
             density = self._decoder.density(surface, light)
-            value = _colour(self._decoder.response(surface, light))
-            is_lit = active & (light.z > 0) & (surface.view.z > 0) & (density > 0)
+            value = self._below_a_solid(_colour(self._decoder.response(surface, light)), light)
+            is_lit = active & self._decoder.is_lit(surface, light) & (density > 0)
             cover = self._cover(si, active)
             passes = active & (sample1 >= cover)
             result = dr.zeros(mi.BSDFSample3f, dr.width(light))
-            turned = mi.Vector3f(light.x, light.y * sign, light.z)
-            result.wo = dr.select(passes, -si.wi, turned)
+            result.wo = dr.select(passes, -si.wi, light * sign)
             result.pdf = dr.select(passes, 1 - cover, density * cover)
-            result.eta = 1.0
-            result.sampled_component = dr.select(passes, mi.UInt32(1), mi.UInt32(0))
-            kind = mi.UInt32(int(mi.BSDFFlags.GlossyReflection))
+            result.eta = dr.select(light.z < 0, self._index or 1.0, 1.0)
+            null = len(self.m_components) - 1
+            result.sampled_component = dr.select(passes, mi.UInt32(null), mi.UInt32(0))
+            kinds = mi.BSDFFlags.GlossyTransmission, mi.BSDFFlags.GlossyReflection
+            kind = dr.select(light.z < 0, *(mi.UInt32(int(each)) for each in kinds))
             result.sampled_type = dr.select(passes, mi.UInt32(int(mi.BSDFFlags.Null)), kind)
             # the response contains the cover already
             weight = value / dr.maximum(density * cover, _SMALLEST)
@@ -486,11 +618,11 @@ def register() -> None:
             return self._eval_pdf(surface, sign, si, wo, active)
 
         def _eval_pdf(
-            self, surface: _Surface, sign: Any, si: Any, wo: Any, active: Any
+            self, surface: Any, sign: Any, si: Any, wo: Any, active: Any
         ) -> tuple[Any, Any]:
-            light = mi.Vector3f(wo.x, wo.y * sign, wo.z)
-            is_lit = active & (light.z > 0) & (surface.view.z > 0)
-            value = _colour(self._decoder.response(surface, light))
+            light = wo * sign
+            is_lit = active & self._decoder.is_lit(surface, light)
+            value = self._below_a_solid(_colour(self._decoder.response(surface, light)), light)
             density = self._decoder.density(surface, light) * self._cover(si, active)
             return dr.select(is_lit, value, 0), dr.select(is_lit, density, 0)
 
@@ -499,6 +631,7 @@ def register() -> None:
         ) -> tuple[Any, Any, Any, Any]:
             surface, sign = self._surface(si, active)
             drawn = self._sample(surface, sign, si, sample1, sample2, active)
+            drawn = self._from_inside(drawn, si, sample1, active)
             return (*self._eval_pdf(surface, sign, si, wo, active), *drawn)
 
         def eval_null_transmission(self, si: Any, active: Any = True) -> Any:

@@ -46,7 +46,7 @@ RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
 EXAMPLES = SHADER_FOLDER / "bundle" / "examples"
 ENTRY_FILE = "evaluate_queries.slang"
 # The modules of surfaces that transmit, which only their bundles have.
-SIDES_FILES = ("neural_sides.slang",)
+SIDES_FILES = ("neural_sides.slang", "neural_environment_sides.slang")
 RELIEF_SHADER = "neural_relief.slang"
 RELIEF_ENTRY = "evaluate_relief.slang"
 # Reads bundles in C.

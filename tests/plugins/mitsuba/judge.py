@@ -25,6 +25,7 @@ import verdigris.plugins.mitsuba  # noqa: E402, F401
 from verdigris.core.base.device import open_device  # noqa: E402
 from verdigris.core.bundle.files.read import open_bundle  # noqa: E402
 from verdigris.core.bundle.files.reference import lobes_at  # noqa: E402
+from verdigris.core.material.sides import density_of_passed, passed, passes  # noqa: E402
 from verdigris.core.network.student import Student  # noqa: E402
 from verdigris.core.pictures.gbuffer import FRONT  # noqa: E402
 from verdigris.core.pictures.render import Lighting, render  # noqa: E402
@@ -87,6 +88,8 @@ def place(uv, view, count, lod_width=0.0):
 def compare_rows(bsdf, bundle):
     """Largest errors of response, density and drawn directions, in parts of their bounds."""
     reference, bounds = bundle.reference(), bundle.manifest.bounds
+    # of draws above a surface that transmits
+    share = 0.5 if bundle.manifest.transmitted else 1.0
     width = np.exp2(reference.lod) / max(bundle.parameters().layout.level_size(0))
     si = place(reference.uv.T, reference.wo.T, len(reference), mi.Float(width.astype(np.float32)))
     value, density = bsdf.eval_pdf(CONTEXT, si, mi.Vector3f(reference.wi.T))
@@ -97,8 +100,11 @@ def compare_rows(bsdf, bundle):
     response = np.abs(np.array(value).T - wanted) / np.maximum(wanted, floor)
     seen = reference.wo[:, 2] > 0
     lit = seen & (reference.wi[:, 2] > 0)
-    densities = np.abs(np.array(density) / cover - rows.pdf) / np.maximum(rows.pdf, floor)
-    numbers = mi.Point2f(rows.random.T.astype(np.float32))
+    if share < 1:
+        response = response[lit]
+        seen &= rows.drawn[:, 2] > 0
+    densities = np.abs(np.array(density) / cover / share - rows.pdf) / np.maximum(rows.pdf, floor)
+    numbers = mi.Point2f((rows.random * [share, 1]).T.astype(np.float32))
     drawn, _ = bsdf.sample(CONTEXT, si, mi.Float(0), numbers)
     moved = np.abs(np.array(drawn.wo).T - rows.drawn)
     found = [float(response.max()), float(densities[lit].max()), float(moved[seen].max())]
@@ -111,8 +117,39 @@ def compare_rows(bsdf, bundle):
     return found
 
 
+def compare_rows_below(bsdf, bundle):
+    """The same for light from below, and those of a thin wall from behind."""
+    reference, index = bundle.transmitted.reference(), bundle.manifest.transmitted.index
+    floor, rows = bundle.manifest.bounds.floor, reference.sampler
+    wo, mirrored = reference.wo.T.astype(float), reference.wi.T.astype(float)
+    wi = passed(mirrored, wo, index)
+    lit = (wo[2] > 0) & (mirrored[2] > 0) & (wi[2] < 0) & passes(mirrored, wo, index)
+    wanted = reference.exported / (1 if index == 1 else index**2)
+    width = np.exp2(reference.lod) / max(bundle.parameters().layout.level_size(0))
+    width = mi.Float(width.astype(np.float32))
+    found = []
+    for side in (1, -1)[: 2 if index == 1 else 1]:
+        turned = np.array([[1], [1], [side]])
+        si = place(reference.uv.T, (wo * turned).astype(np.float32), len(reference), width)
+        light = mi.Vector3f((wi * turned).astype(np.float32))
+        value, density = bsdf.eval_pdf(CONTEXT, si, light)
+        errors = np.abs(np.array(value).T - wanted) / np.maximum(wanted, floor)
+        exact = 0.5 * rows.pdf * density_of_passed(wi, mirrored, wo, index)
+        densities = np.abs(np.array(density) - exact) / np.maximum(exact, floor)
+        numbers = mi.Point2f((rows.random * [0.5, 1] + [0.5, 0]).T.astype(np.float32))
+        drawn, _ = bsdf.sample(CONTEXT, si, mi.Float(0), numbers)
+        below = rows.drawn.T.astype(float)
+        seen = (wo[2] > 0) & (below[2] > 0) & passes(below, wo, index)
+        through = passed(below, wo, index)
+        seen &= through[2] < 0
+        moved = np.abs(np.array(drawn.wo) - through * turned).max(0)
+        found.append([errors[lit].max(), densities[lit].max(), moved[seen].max()])
+    return np.max(found, 0).tolist()
+
+
 def judge_place(bsdf, bundle, uv, view, draws):
     """The p-value of the chi-square test, and the energy of draws and of a quadrature."""
+    transmits = bundle.manifest.transmitted is not None
     lobes = lobes_at(
         bundle.parameters(), np.array([uv], np.float32), np.zeros(1, np.float32), view[None]
     )
@@ -123,7 +160,8 @@ def judge_place(bsdf, bundle, uv, view, draws):
     def sample(numbers):
         si = place(uv, view, dr.width(numbers))
         drawn, _ = bsdf.sample(CONTEXT, si, numbers[0], mi.Vector2f([numbers[1], numbers[2]]))
-        return drawn.wo, dr.select(drawn.wo.z > 0, mi.Float(1), 0)
+        is_lit = drawn.wo.z != 0 if transmits else drawn.wo.z > 0
+        return drawn.wo, dr.select(is_lit, mi.Float(1), 0)
 
     def density(direction):
         si = place(uv, view, dr.width(direction))
@@ -147,7 +185,7 @@ def judge_place(bsdf, bundle, uv, view, draws):
     first, second, third = map(mi.Float, random.random((3, draws)).astype(np.float32))
     drawn, weight = bsdf.sample(CONTEXT, place(uv, view, draws), first, mi.Point2f(second, third))
     # without what passes through
-    weight = np.array(weight).mean(0) * (np.array(drawn.wo)[2] > 0)
+    weight = np.array(weight).mean(0) * (transmits | (np.array(drawn.wo)[2] > 0))
     turn, height = np.meshgrid(
         (np.arange(2 * GRID) + 0.5) / GRID, (np.arange(8 * GRID) + 0.5) / 8 / GRID
     )
@@ -240,6 +278,8 @@ def judge(path, options):
     bsdf = mi.load_dict({"type": "verdigris", "filename": str(path)})
     random = np.random.default_rng(3)
     found = {"bundle": path.stem, "rows": compare_rows(bsdf, bundle), "p": []}
+    if bundle.manifest.transmitted:
+        found["below"] = compare_rows_below(bsdf, bundle)
     energies = []
     for index in range(options.places):
         uv, turn = random.random(2), 2 * np.pi * random.random()
