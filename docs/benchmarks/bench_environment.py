@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,19 @@ from verdigris.core.baking.measure.sky import SUN, sky, views_of
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.lighting.named_environments import sky_radiance
+from verdigris.core.material.sides import mirrored
 from verdigris.core.network.activations import response_of
+from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     environment_light,
     environment_light_proxies,
     environment_light_split,
+)
+from verdigris.core.network.light.environment_sides import (
+    environment_light_of_sides,
+    environment_light_split_of_sides,
+    leave_solid,
 )
 from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_mlp import decode_latents, latents_at_lod
@@ -94,9 +102,12 @@ class Surfaces:
         self.proxies = proxies.at(uv, lod)
 
     def shade(self, wi: Floats) -> Floats:
+        return self.shade_of(self.parameters, wi)
+
+    def shade_of(self, parameters: Parameters, wi: Floats) -> Floats:
         wi = wi.astype(np.float32)
-        raw = decode_latents(self.parameters.spec, self.parameters, self.latents, wi, self.wo)
-        response = response_of(self.parameters.spec, raw)
+        raw = decode_latents(parameters.spec, parameters, self.latents, wi, self.wo)
+        response = response_of(parameters.spec, raw)
         response[:, wi[2] <= 0] = 0
         return np.asarray(response)
 
@@ -124,13 +135,59 @@ class Surfaces:
         return (total / samples).T
 
 
+class BothSides(Surfaces):
+    """Places of a material that transmits. Light below a solid comes from where it leaves it."""
+
+    def __init__(
+        self, parameters: Parameters, proxies: Proxies, uv: Floats, lod: Floats, wo: Floats
+    ) -> None:
+        super().__init__(parameters.sides[0], proxies, uv, lod, wo)
+        self.both = parameters
+        self.sampler = SphereSampler.at(parameters, self.latents, self.wo)
+
+    def shade(self, wi: Floats) -> Floats:
+        above, below = self.both.sides
+        wi = wi.astype(np.float32)
+        passed = self.shade_of(below, mirrored(wi, self.wo, self.sampler.index))
+        return np.where(wi[2] < 0, passed, self.shade_of(above, wi))
+
+    def sampled(self, environment: Turned, samples: int, random: Floats) -> Floats:
+        found = environment_light_of_sides(self.sampler, self.shade, environment, samples, random)
+        return found.T
+
+    def split(self, environment: Turned) -> Floats:
+        above, below = (partial(self.shade_of, side) for side in self.both.sides)
+        shades = above, below
+        return environment_light_split_of_sides(self.both, self.sampler, shades, environment).T
+
+    def brute_force(self, environment: Turned, samples: int, random: Floats) -> Floats:
+        total = np.zeros((3, random.shape[1]))
+        for index in range(samples):
+            point = np.array([[(index + 0.5) / samples], [index * GOLDEN_RATIO]])
+            wi = self.sampler.draw(((point + random) % 1).astype(np.float32))
+            is_lit = wi.any(0)
+            wi = np.where(is_lit, wi, np.array([[0.0], [0.0], [1.0]]))
+            density = np.where(is_lit, np.maximum(self.sampler.pdf(wi), 1e-6), np.inf)
+            outside, share, _ = leave_solid(wi, self.sampler.index)
+            light = share * environment.sky.exact(environment.world(outside)).T
+            total += self.shade(wi) / density * light
+        return (total / samples).T
+
+
+def surfaces_of(
+    parameters: Parameters, proxies: Proxies, uv: Floats, lod: Floats, wo: Floats
+) -> Surfaces:
+    kind = Surfaces if parameters.transmitted is None else BothSides
+    return kind(parameters, proxies, uv, lod, wo)
+
+
 def grey_sky(directions: Floats) -> Floats:
     return np.repeat(sky(directions)[..., None], 3, axis=-1)
 
 
 def median_errors(parameters: Parameters, proxies: Proxies, above: Sky) -> Iterator[float]:
     uv, wo, rotations = views_of(np.random.default_rng(_SEED), PLACES)
-    surfaces = Surfaces(parameters, proxies, uv, np.zeros(len(uv)), wo)
+    surfaces = surfaces_of(parameters, proxies, uv, np.zeros(len(uv)), wo)
     environment = Turned(above, rotations)
     random = np.random.default_rng(_SEED)
     shift = random.random((2, len(uv)), np.float32)
@@ -167,7 +224,7 @@ def pictures(parameters: Parameters, proxies: Proxies, above: Sky) -> dict[str, 
     # half of the sphere's girth shows uv from 0 to 1
     texels = max(parameters.layout.width, parameters.layout.height) / (PICTURE_WIDTH * np.pi / 2)
     lod = np.log2(texels / np.maximum(wo[:, 2], 0.2))
-    surfaces = Surfaces(parameters, proxies, uv, np.maximum(lod, 0), wo)
+    surfaces = surfaces_of(parameters, proxies, uv, np.maximum(lod, 0), wo)
     environment = Turned(above, rotations)
     random = np.random.default_rng(_SEED).random((2, len(uv)), np.float32)
     lights = {

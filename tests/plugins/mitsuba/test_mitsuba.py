@@ -23,7 +23,7 @@ OLDEST_LLVM = 17
 PLACES = 40
 LEAST_P = 1 - (1 - 0.01) ** (1 / PLACES)
 # Places of each surface that transmits.
-SPHERES = 4
+SPHERES = 3
 
 
 def find_llvm():
