@@ -2,7 +2,7 @@
 
 from verdigris.core.material.analyse.features import DROPPED, NODE_FEATURES, SURFACE_FEATURES
 
-LEFT_OUT = {"volume", "dispersion", "occlusion", "displacement"}
+LEFT_OUT = {"volume", "dispersion", "occlusion"}
 
 
 def test_only_volumes_dispersion_and_occlusion_are_dropped():
