@@ -302,6 +302,8 @@ vec3 neuralEnvironmentSplit(const in NeuralSurface s, mat3 toWorld) {
       if (below.z >= 0.0) continue;
       wi = below.xyz;
       from = neuralBehind(wi, s.index, passed);
+      // the mirrored direction's solid angle is so much larger
+      share /= max(below.w, 1e-3);
       passed.y /= max(below.w, 1e-3);
     }
     vec3 diffuse = neuralIrradiance(which == 0 ? toWorld[2] : -toWorld[2]) / neuralPi;

@@ -21,10 +21,11 @@ from verdigris.core.network.light.environment_light import (
     Shade,
     environment_light_split,
 )
+from verdigris.core.network.light.sampler import draw, pdf
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LENGTH_EPSILON
 
-_LEAST_OUTER, _LEAST_CHANGE = 0.1, 1e-3
+_LEAST_OUTER, _LEAST_CHANGE, _FIXED_LOOKS = 0.1, 1e-3, 12
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,22 @@ def environment_light_split_of_sides(
     environment: Environment,
 ) -> FloatArray:
     """Split-sum lighting of both sides. `shades`: the responses of each decoder, to mirrored
-    directions for the second."""
+    directions for the second. The split's factors are fitted in mirrored directions, whose solid
+    angles a solid changes: below it, a few fixed directions are looked up instead."""
     above, below = parameters.sides
     wo, mapped = sampler.wo, Below(environment, sampler.wo, sampler.index)
     upper = environment_light_split(above, sampler.above, shades[0], environment, wo)
-    return upper + environment_light_split(below, sampler.below, shades[1], mapped, wo)
+    if sampler.index == THIN:
+        return upper + environment_light_split(below, sampler.below, shades[1], mapped, wo)
+    total = np.zeros_like(upper)
+    for number in range(_FIXED_LOOKS):
+        point = np.array([[(number + 0.5) / _FIXED_LOOKS], [(number * GOLDEN_RATIO) % 1]])
+        mirrored = draw(sampler.below, np.broadcast_to(point, (2, wo.shape[1])).astype(wo.dtype))
+        wi = passed(mirrored, wo, sampler.index)
+        is_lit = (mirrored[2] > 0) & (wi[2] < 0) & passes(mirrored, wo, sampler.index)
+        own = np.maximum(pdf(sampler.below, mirrored), LENGTH_EPSILON)
+        change = density_of_passed(wi, mirrored, wo, sampler.index)
+        light = mapped.radiance(mirrored, 1 / (_FIXED_LOOKS * own))
+        found = shades[1](mirrored) / (own * np.maximum(change, _LEAST_CHANGE)) * light
+        total += np.where(is_lit, found, 0)
+    return upper + total / _FIXED_LOOKS
