@@ -109,7 +109,7 @@ def _meet(
     size = np.array(heights.size, np.float64)
     place, along = start * size - 0.5, along_uv * size
     longest = np.maximum(np.abs(along).max(1), 1e-6)
-    level = np.clip(np.ceil(np.log2(longest)) - 2, finest, top).astype(int)
+    level = np.clip(np.maximum(np.ceil(np.log2(longest)), 0), finest, top).astype(int)
     t, found = np.zeros(len(start)), np.full(len(start), np.nan)
     stored = [heights.stored(each) for each in range(top + 1)]
     extrema = [heights.bounds(each) for each in range(top + 1)]
@@ -161,9 +161,7 @@ def _meet(
         on = passes & ~missed
         nudged = end + _NUDGE / longest[alive]
         t[alive] = np.where(descends, np.minimum(first, end), np.where(on, nudged, at))
-        leaves = np.floor((q + nudged[:, None] * d) / side) // 2 != cell // 2
-        coarser = np.where(leaves.any(1), np.minimum(lod + 1, top), lod)
-        level[alive] = np.where(descends, lod - 1, np.where(on, coarser, lod))
+        level[alive] = np.where(descends, lod - 1, np.where(on, np.minimum(lod + 1, top), lod))
         alive = alive[descends | on]
     found[alive] = t[alive]
     return found

@@ -236,7 +236,6 @@ class DrawnSamples:
             "slopeStep": settings.slope_step,
             "shares": {
                 "mirror": settings.mirror_share,
-                "leastRoughness": settings.least_roughness,
                 "halfDifference": settings.half_difference_share,
                 "leastCosine": settings.least_cosine,
             },

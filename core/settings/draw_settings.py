@@ -35,10 +35,6 @@ class DrawSettings:
     mirror_share: float = 0.05
     """Share of pairs around the mirror direction, at random roughness."""
 
-    least_roughness: float = 0.02
-    """Least roughness around the mirror direction. Narrower pairs show sharp highlights better, and
-    disturb training with peaks that a small decoder cannot represent."""
-
     half_difference_share: float = 0.0
     """Share of pairs with uniform angles of half and difference vector; the rest are uniform on the
     hemisphere."""
@@ -94,8 +90,6 @@ class DrawSettings:
             value = getattr(self, name)
             if not 0 <= value < 1:
                 raise SettingsError(f"{name} is {value}: use 0 to less than 1")
-        if not 0 < self.least_roughness <= 1:
-            raise SettingsError(f"least_roughness is {self.least_roughness}: use above 0 to 1")
         if not 0 <= self.finest_width <= 1:
             raise SettingsError(f"finest_width is {self.finest_width}: use 0 to 1")
         if self.most_coarse_places < 0:

@@ -150,20 +150,6 @@ def test_given_a_mirror_share_when_drawn_then_more_half_vectors_are_near_the_nor
     assert some > even + 0.04
 
 
-@pytest.mark.parametrize("least", [0.01, 0.1])
-def test_given_a_least_roughness_when_drawn_then_slopes_of_mirror_pairs_are_those_of_ggx(
-    teacher, least
-):
-    batch = draw(teacher, mirror_share=0.99, least_roughness=least, least_cosine=0.0)
-    half = batch["wi"].astype("f8") + batch["wo"]
-    slope = np.hypot(half[:, 0], half[:, 1]) / half[:, 2]
-    # the share of slopes below s is s^2 / (s^2 + alpha^2), for alpha uniform in its logarithm
-    alpha = least ** np.linspace(0, 1, 1001)
-    limit = 2 * least
-    wanted = 0.99 * (limit**2 / (limit**2 + alpha**2)).mean()
-    assert (slope < limit).mean() == pytest.approx(wanted, rel=0.1)
-
-
 @pytest.mark.parametrize("pairs", [2, 4, 5, 8])
 def test_given_pairs_when_drawn_then_neighbours_share_their_place_and_not_their_directions(
     teacher, pairs
