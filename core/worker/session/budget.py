@@ -10,7 +10,7 @@ from verdigris.core.base.process.processor import usable_processors
 
 # Below a twelfth, which the panel promises: errors, sending pictures and short runs of steps cost,
 # too.
-SHARE = 0.05
+SHARE = 0.04
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from verdigris.core.worker.protocol.commands import Start
 
 # Seconds of a run of steps: progress comes more than five times a second, with time for pictures.
-RUN_SECONDS = 0.14
+RUN_SECONDS = 0.18
 # The most training that a killed worker loses.
 CHECKPOINT_SECONDS = 5.0
 
