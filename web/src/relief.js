@@ -83,7 +83,7 @@ float neuralReliefMeetCell(vec4 texel, ivec2 cell, vec2 place, vec2 along, float
 float neuralReliefMeet(vec2 place, float start, vec2 along, float rise, int finest) {
   int top = neuralReliefTop();
   float longest = max(max(abs(along.x), abs(along.y)), 1e-6);
-  int level = clamp(int(ceil(log2(longest))) - 2, finest, top);
+  int level = clamp(int(max(ceil(log2(longest)), 0.0)), finest, top);
   float t = 0.0;
   for (int count = 0; count < ${STEPS}; count++) {
     float side = exp2(float(level));
@@ -110,9 +110,7 @@ float neuralReliefMeet(vec2 place, float start, vec2 along, float rise, int fine
     }
     if (end >= 1.0) return 2.0;
     t = end + 1e-3 / longest;
-    // up where the ray leaves the coarser cell, too
-    vec2 next = floor((place + t * along) / side);
-    if (floor(0.5 * next) != floor(0.5 * cell)) level = min(level + 1, top);
+    level = min(level + 1, top);
   }
   return t;
 }

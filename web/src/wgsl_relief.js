@@ -66,7 +66,7 @@ fn neuralReliefMeet(place: vec2f, start: f32, along: vec2f, rise: f32, finest: i
   let top = neuralReliefTop();
   let longest = max(max(abs(along.x), abs(along.y)), 1e-6);
   let straight = abs(along) <= vec2f(1e-6);
-  var level = clamp(i32(ceil(log2(longest))) - 2, finest, top);
+  var level = clamp(i32(max(ceil(log2(longest)), 0.0)), finest, top);
   var t = 0.0;
   for (var count = 0; count < ${STEPS}; count++) {
     let side = exp2(f32(level));
@@ -93,9 +93,7 @@ fn neuralReliefMeet(place: vec2f, start: f32, along: vec2f, rise: f32, finest: i
     }
     if (end >= 1.0) { return 2.0; }
     t = end + 1e-3 / longest;
-    // up where the ray leaves the coarser cell, too
-    let next = floor((place + t * along) / side);
-    if (any(floor(0.5 * next) != floor(0.5 * cell))) { level = min(level + 1, top); }
+    level = min(level + 1, top);
   }
   return t;
 }

@@ -1669,7 +1669,7 @@ static float vd__meet(const VdTexture *heights, float x, float y, float start, f
     const uint32_t top = heights->levels - 1;
     const float most = fabsf(dx) > fabsf(dy) ? fabsf(dx) : fabsf(dy), longest = most > 1e-6f ? most : 1e-6f;
     const float step = ceilf(log2f(longest));
-    uint32_t level = vd__finest(heights, step - 2), count;
+    uint32_t level = vd__finest(heights, step), count;
     float t = 0;
     if (level < finest)
         level = finest;
@@ -1704,9 +1704,7 @@ static float vd__meet(const VdTexture *heights, float x, float y, float start, f
         if (end >= 1)
             return 2;
         t = end + 1e-3f / longest;
-        /* up where the ray leaves the coarser cell, too */
-        if (level < top && (floorf(0.5f * floorf((x + t * dx) / side)) != floorf(0.5f * i) ||
-                            floorf(0.5f * floorf((y + t * dy) / side)) != floorf(0.5f * j)))
+        if (level < top)
             level++;
     }
     return t;
