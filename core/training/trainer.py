@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 # Names in checkpoints of the latent ranges and of the ends of blocks.
 RANGES, ENDS = "latent_ranges", "latent_ends"
+# Name in states of the factor of all rates, which only a bake that has returned to an earlier state
+# stores.
+RATE = "rate"
 
 
 class SampleSource(Protocol):
@@ -134,6 +137,16 @@ def require_network(parameters: Parameters, spec: NetworkSpec, layout: LatentLay
             f"trainer state: another network, {parameters.spec} with {parameters.layout}; "
             f"expected {spec} with {layout}"
         )
+
+
+def pack_rate(rate: float) -> dict[str, NDArray[Any]]:
+    """The array that find_rate reads."""
+    return {RATE: np.array(rate)} if rate != 1 else {}
+
+
+def find_rate(state: dict[str, NDArray[Any]]) -> float:
+    """The factor of all learning rates in a state."""
+    return float(require_array(state, RATE, ())) if RATE in state else 1.0
 
 
 def find_grid(

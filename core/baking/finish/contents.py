@@ -96,6 +96,7 @@ def _source_of(run: Run, material: int, is_first: bool) -> Mapping[str, Any]:
         "seconds": run.clock.seconds,
         "stopped_by": run.clock.stopped_by,
         "decoder_shared_by": list(run.names),
+        **({"returns": run.guard.returns} if run.guard.returns else {}),
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
         # the figures are rough, and the texture may be the small one
         **({"is_first": True} if is_first else {}),

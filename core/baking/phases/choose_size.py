@@ -145,6 +145,7 @@ def _continue_with(
     )
     begin(trainer)
     run.learner.begin_stage(stage, trainer, source)
+    run.guard.resize(stage, len(run.teachers))
 
 
 def _try(

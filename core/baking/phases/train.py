@@ -21,7 +21,7 @@ from verdigris.core.baking.state.resume import save_checkpoint
 from verdigris.core.baking.state.trainers import fresh_parameters, step_in_runs
 from verdigris.core.base.errors import NothingLearntError
 from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, reaches
-from verdigris.core.progress import Event, Metrics, Step
+from verdigris.core.progress import Event, Metrics, Step, Warning
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
@@ -95,7 +95,7 @@ def train_to(run: Run, end: int) -> Iterator[Event]:
     """Trains up to a step of the stage, or until the bake is requested to stop."""
     settings, options, clock = run.settings, run.options, run.clock
     trainer = run.learner.trainer
-    for steps, report, seconds in step_in_runs(run, end - trainer.step):
+    for steps, report, seconds in step_in_runs(run, end - trainer.step, guarded=True):
         left = (settings.iterations - run.step) * seconds / steps
         rate = report.samples / seconds
         yield Step(run.step, settings.iterations, report.loss, rate, clock.seconds, left)
@@ -104,6 +104,8 @@ def train_to(run: Run, end: int) -> Iterator[Event]:
         if report.skipped:
             yield from skipped_steps(clock.skipped, clock.skipped + report.skipped)
             clock.skipped += report.skipped
+        if returned := run.guard.watch(trainer, report.loss, steps):
+            yield Warning(returned)
         if clock.metrics.is_due:
             with clock.metrics.taken():
                 found = run.measure()

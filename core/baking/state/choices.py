@@ -128,10 +128,7 @@ class StartChoice:
         """The arrays of the best start for a checkpoint."""
         if self.best is None:
             return {}
-        parameters = self.best.parameters
-        arrays = {"latents": parameters.latents, **self.best.state}
-        arrays |= zip(_DECODERS, parameters.decoders, strict=False)
-        return {f"{_BEST}{name}": array for name, array in arrays.items()}
+        return pack_student(_BEST, self.best.parameters, self.best.state)
 
     @classmethod
     def from_saved(
@@ -147,18 +144,39 @@ class StartChoice:
             raise CheckpointError(f"start {number} of {starts} has a loss of {loss}")
         choice = cls(int(number), loss)
         if "best_loss" in facts:
-            named = {
-                name.removeprefix(_BEST): array
-                for name, array in arrays.items()
-                if name.startswith(_BEST)
-            }
-            try:
-                decoders = [named.pop(name) for name, _ in zip(_DECODERS, like.sides, strict=False)]
-                parameters = replace(like, latents=named.pop("latents")).with_decoders(*decoders)
-            except (KeyError, SettingsError) as failure:
-                raise CheckpointError(f"the best start is damaged: {failure}") from None
-            choice.best = BestStart(_number(facts, "best_loss"), parameters, named)
+            best = unpack_student(_BEST, arrays, like)
+            if best is None:
+                raise CheckpointError("the best start is missing")
+            choice.best = BestStart(_number(facts, "best_loss"), *best)
         return choice
+
+
+def pack_student(
+    prefix: str, parameters: Parameters, state: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Parameters and the state of their trainer as arrays of a checkpoint."""
+    arrays = {"latents": parameters.latents, **state}
+    arrays |= zip(_DECODERS, parameters.decoders, strict=False)
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def unpack_student(
+    prefix: str, arrays: dict[str, NDArray[Any]], like: Parameters
+) -> tuple[Parameters, dict[str, NDArray[Any]]] | None:
+    """The inverse of `pack_student`; None without such arrays."""
+    named = {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+    if not named:
+        return None
+    try:
+        decoders = [named.pop(name) for name, _ in zip(_DECODERS, like.sides, strict=False)]
+        parameters = replace(like, latents=named.pop("latents")).with_decoders(*decoders)
+    except (KeyError, SettingsError) as failure:
+        raise CheckpointError(f"the arrays {prefix}* are damaged: {failure}") from None
+    return parameters, named
 
 
 def _number(facts: Any, name: str) -> float:

@@ -54,6 +54,8 @@ class SavedState:
     rounding: dict[str, Any]
     early: Mapping[str, Any]
     """Progress of early stopping."""
+    guard: Mapping[str, Any]
+    """What the guard of the loss has seen."""
     size_choice: SizeChoice | None = None
     importance: NDArray[Any] | None = None
     """The importance map to continue with."""
@@ -87,6 +89,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         },
         "time_limit": run.options.time_limit,
         "wanted_steps": run.requested_steps,
+        "guard": run.guard.facts(),
         **({"start_choice": run.start_choice.facts()} if run.start_choice else {}),
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
     }
@@ -112,6 +115,7 @@ def save_checkpoint(run: Run) -> Iterator[Event]:
 def _write(run: Run) -> Checkpointed:
     trainer = run.learner.trainer
     state = {**trainer.state(), **(run.start_choice.arrays() if run.start_choice else {})}
+    state |= run.guard.arrays()
     checkpoint.save(run.saved.path, trainer.parameters(), facts_of(run), state, run.pack_map())
     _note_step(run)
     return Checkpointed(run.reported_step, str(run.saved.path))
@@ -147,7 +151,7 @@ def find_state(
         raise CheckpointError(f"{path}: {difference}: use the same, or bake without resuming")
     stored, seconds = _stored_settings(facts, path)
     _require_same(facts, stored, settings, options, trainer_kind, path)
-    early = facts.get("early")
+    early, guard = facts.get("early"), facts.get("guard")
     try:
         stage = _stage(facts, stored, saved.parameters.layout)
         size_choice = SizeChoice.from_facts(facts.get("size"))
@@ -164,6 +168,7 @@ def find_state(
         seconds=seconds,
         rounding=facts.get("rounding", {}),
         early=early if isinstance(early, Mapping) else {},
+        guard=guard if isinstance(guard, Mapping) else {},
         size_choice=size_choice,
         importance=importance,
         has_other_weights=importance is not options.importance,
@@ -300,6 +305,7 @@ def restore(run: Run, saved: SavedState) -> None:
     """Continues from a checkpoint."""
     try:
         run.learner.trainer.restore(saved.parameters, saved.state)
+        run.guard.restore(saved.guard, saved.state, saved.parameters)
         run.checked_step = _whole(saved.early, "checked_step")
         run.good_checks = _whole(saved.early, "good_checks")
         run.steps_saved = _whole(saved.early, "steps_saved")

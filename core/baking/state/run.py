@@ -13,6 +13,7 @@ from verdigris.core.baking.state import checkpoint
 from verdigris.core.baking.state.choices import Stage, StartChoice
 from verdigris.core.baking.state.clock import Clock, start_clock
 from verdigris.core.baking.state.learner import Learner
+from verdigris.core.baking.state.loss_guard import LossGuard
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.sizes import Size, SizeChoice
 from verdigris.core.bundle.files.stored_textures import LatentTexture
@@ -72,6 +73,7 @@ class Run:
     """Facts on the sources of each material."""
     clock: Clock = field(init=False)
     saved: SavedProgress = field(init=False)
+    guard: LossGuard = field(init=False)
     held_out: list[HeldOut] = field(default_factory=list)
     start_choice: StartChoice | None = None
     """The comparison of starts, as long as it lasts."""
@@ -98,6 +100,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.clock = start_clock(self.learner.stage.settings.iterations, self.options)
+        self.guard = LossGuard(self.trainer_kind, self.learner.stage, len(self.teachers))
         self.saved = SavedProgress(checkpoint.state_path(self.options.folder, self.options.name))
         self.update_digests()
 
@@ -142,6 +145,7 @@ class Run:
 
     def begin_stage(self, stage: Stage, trainer: Trainer, source: DrawnSamples) -> None:
         self.learner.begin_stage(stage, trainer, source)
+        self.guard.begin_stage(stage, len(self.teachers))
         self._restart_watch()
 
     def take_importance(self) -> None:
@@ -152,6 +156,7 @@ class Run:
             self.learner.set_importance(new[0])
             self.update_digests()
             # other places have another loss
+            self.guard.forget()
             self._restart_watch()
 
     def update_digests(self) -> None:

@@ -24,7 +24,7 @@ from verdigris.core.network.spec import LatentLayout
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.settings.bake_settings import LATENT_CHANNELS, MORE_LATENTS
 from verdigris.core.training.latent_rounding import axes_inside_blocks
-from verdigris.core.training.trainer import RANGES
+from verdigris.core.training.trainer import RANGES, RATE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -246,6 +246,8 @@ def shrunk_to(
 
     def begin(trainer: Trainer) -> None:
         fresh = trainer.state() | {"step": state["step"], "latents_v": squares}
+        if RATE in state:
+            fresh[RATE] = state[RATE]
         if RANGES in state:
             fresh[RANGES] = pack_ranges(fit_ranges(projected))
         trainer.restore(projected, fresh)

@@ -121,14 +121,19 @@ def make_trainer(
     raise SettingsError(f"trainer {kind!r} is not known: use tensor or numpy")
 
 
-def step_in_runs(run: Run, steps: int) -> Iterator[tuple[int, StepReport, float]]:
+def step_in_runs(
+    run: Run, steps: int, guarded: bool = False
+) -> Iterator[tuple[int, StepReport, float]]:
     """Trains this number of steps in short runs, so that the caller can act between them. Yields
-    the steps, report and seconds of each run. Ends early if a stop of the bake is requested."""
-    trainer = run.learner.trainer
+    the steps, report and seconds of each run. Ends early if a stop of the bake is requested. With
+    `guarded`, runs also end where the guard decides."""
+    trainer, guard = run.learner.trainer, run.guard
     size, end = FIRST_RUN, trainer.step + steps
     while trainer.step < end and not run.control.stop_requested:
         run.take_importance()
         count = min(size, end - trainer.step)
+        if guarded and (window := guard.window_at(trainer.step)):
+            count = min(count, window - trainer.step % window)
         begun = time.monotonic()
         report = trainer.step_many(count)
         seconds = max(time.monotonic() - begun, 1e-9)

@@ -55,8 +55,10 @@ from verdigris.core.training.trainer import (
     StepReport,
     find_early_ranges,
     find_grid,
+    find_rate,
     make_grid,
     pack_grid,
+    pack_rate,
     require_array,
     require_network,
 )
@@ -210,7 +212,7 @@ class NumpyTrainer:
         kernels[0].scatter(batch, texels.places, g_latents)
 
         schedule = self._settings.schedule
-        factor = schedule.factor(step)
+        factor = self._rate * schedule.factor(step)
         decoder_rate = adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2)
         for adam, kernel in zip(self._adams, kernels, strict=True):
             adam.update(kernel.gradients, decoder_rate, step)
@@ -276,6 +278,7 @@ class NumpyTrainer:
             "step": np.array(self._step),
             **{name: array.copy() for name, array in self._arrays().items()},
             **pack_grid(self._grid, self._early_ranges),
+            **pack_rate(self._rate),
         }
 
     def _arrays(self) -> dict[str, FloatArray]:
@@ -296,7 +299,7 @@ class NumpyTrainer:
         self._early_ranges = find_early_ranges(state, layout, spec.latent_channels, self._settings)
         for name, target in targets.items():
             target[:] = arrays[name]
-        self._step = step
+        self._step, self._rate = step, find_rate(state)
         self._start.latents[:] = parameters.latents
         for own, given in zip(self._start.sides, parameters.sides, strict=True):
             own.decoder[:] = given.decoder
@@ -307,7 +310,7 @@ class NumpyTrainer:
         self._pack()
         self._adams = [RotatedAdam(decoder) for decoder in self._decoders]
         self._latents = LazyRmsProp(self._start.latents)
-        self._step, self._grid = 0, None
+        self._step, self._rate, self._grid = 0, 1.0, None
         self._early_ranges = None
 
     def _pack(self) -> None:

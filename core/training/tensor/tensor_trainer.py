@@ -42,8 +42,10 @@ from verdigris.core.training.trainer import (
     StepReport,
     find_early_ranges,
     find_grid,
+    find_rate,
     make_grid,
     pack_grid,
+    pack_rate,
     require_array,
     require_network,
 )
@@ -186,7 +188,7 @@ class TensorTrainer:
     def _rates(self, step: int) -> tuple[float, ...]:
         """The struct StepRates of trainer_state.slang, without the place of the samples."""
         schedule, rounding = self._settings.schedule, self._settings.rounding(step)
-        factor = schedule.factor(step)
+        factor = self._rate * schedule.factor(step)
         rates = (
             adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2),
             scaled_rate(factor * schedule.latent_rate, step),
@@ -248,6 +250,7 @@ class TensorTrainer:
             **arrays,
             "latents_v": self.latent_squares(),
             **pack_grid(self._current_grid(), self._early_ranges),
+            **pack_rate(self._rate),
         }
 
     def _current_grid(self) -> LatentGrid | None:
@@ -273,9 +276,11 @@ class TensorTrainer:
         self._set_early_ranges(
             find_early_ranges(state, self._layout, self._spec.latent_channels, self._settings)
         )
+        self._rate = find_rate(state)
         self._store(replace(fresh, latent_squares=latents), step)
 
     def restart(self, parameters: Parameters) -> None:
+        self._rate = 1.0
         self._set_grid(None)
         self._set_early_ranges(None)
         self._store(TrainerContents.fresh(parameters), 0)

@@ -10,6 +10,7 @@ from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.training.trainer import RATE
 
 SPEC = PRESETS["2x16"]
 LAYOUT = LatentLayout(16, 16)
@@ -127,6 +128,25 @@ def test_a_trainer_that_begins_again_is_as_good_as_a_new_one(make_trainer):
     assert again.step == 0
     again.step_many(30)
     assert_same(again.parameters(), whole.parameters())
+
+
+def test_a_state_with_slower_rates_steps_as_with_lower_rates(make_trainer):
+    schedule = Schedule(40)
+    halves = Schedule(
+        40, decoder_rate=schedule.decoder_rate / 2, latent_rate=schedule.latent_rate / 2
+    )
+    before = make_trainer()
+    before.step_many(9)
+    parameters, state = before.parameters(), before.state()
+    found, wanted = make_trainer(), make_trainer(schedule=halves)
+    found.restore(parameters, state | {RATE: np.array(0.5)})
+    wanted.restore(parameters, state)
+    for trainer in (found, wanted):
+        trainer.step_many(8)
+    assert_same(found.parameters(), wanted.parameters())
+    assert found.state()[RATE] == 0.5 and RATE not in wanted.state()
+    found.restart(parameters)
+    assert RATE not in found.state()
 
 
 def test_the_same_seed_gives_the_same_bits(make_trainer, analytic_source):

@@ -14,7 +14,7 @@ from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, turn_of
-from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.optimiser import BASIS_STEPS
 from verdigris.core.training.tensor.group_plan import (
@@ -27,6 +27,7 @@ from verdigris.core.training.tensor.group_plan import (
 from verdigris.core.training.tensor.step_kernels import StudentKernels
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, read_buffer
+from verdigris.core.training.trainer import RATE
 
 from ..latent_gradients import latent_error
 from ..random_samples import LAYOUT, Samples, random_parameters
@@ -222,6 +223,28 @@ def test_given_a_trainer_that_begins_again_when_stepping_then_it_ends_as_a_new_o
     assert reports[0] == reports[1]
     assert np.array_equal(again.parameters().decoder, whole.parameters().decoder)
     assert np.array_equal(again.parameters().latents, whole.parameters().latents)
+
+
+def test_given_a_state_with_slower_rates_when_stepping_then_it_steps_as_with_lower_rates(
+    device, uses_tensor
+):
+    """Before and after latents are rotated, which restores a state."""
+    lines = BlockLines(12, 20)
+    settings = TrainingSettings(64, schedule=Schedule(40), quantisation=Quantisation(30, 10, lines))
+    rates = {name: getattr(settings.schedule, name) / 2 for name in ("decoder_rate", "latent_rate")}
+    halves = replace(settings, schedule=Schedule(40, **rates))
+    before = open_trainer(device, random_parameters(SMALL), Samples(), settings, uses_tensor)
+    before.step_many(9)
+    parameters, state = before.parameters(), before.state()
+    found = open_trainer(device, parameters, Samples(), settings, uses_tensor)
+    wanted = open_trainer(device, parameters, Samples(), halves, uses_tensor)
+    found.restore(parameters, state | {RATE: np.array(0.5)})
+    wanted.restore(parameters, state)
+    for trainer in (found, wanted):
+        trainer.step_many(16)
+    assert found.state()[RATE] == 0.5 and RATE not in wanted.state()
+    assert np.array_equal(found.parameters().decoder, wanted.parameters().decoder)
+    assert np.array_equal(found.parameters().latents, wanted.parameters().latents)
 
 
 def test_given_a_trainer_before_when_opening_then_what_it_compiled_serves_other_textures(device):
