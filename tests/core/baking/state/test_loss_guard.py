@@ -89,7 +89,7 @@ def test_a_bake_that_returns_resumes_exactly(clay, tmp_path, monkeypatch):
     told = warnings_of(run([clay], whole, LONG))
     # a state is kept; one high window was seen; inside the next window; just returned; later
     monkeypatch.setattr(trainers, "FIRST_RUN", 1)
-    for after in (595, 630, 640, RISEN, 900):
+    for after in (595, 630, 640, RISEN, 800):
         # resumes each time from the checkpoint before
         last, _ = cut_off([clay], folder, LONG, after=after, resume=after > 595)
         assert after <= last.step < after + 35
