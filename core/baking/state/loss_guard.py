@@ -42,7 +42,7 @@ _FIRST = 0.25
 # Steps from one kept state to the next: a part of the stage, but so many that copies take less than
 # a hundredth of the time. The least steps are for a texture of 512 x 512 texels with its levels.
 _KEEP_SHARE = 1 / 16
-_STEPS_OF_A_COPY = {"tensor": 4_000, "numpy": 200}
+_STEPS_OF_A_COPY = {"tensor": 8_000, "numpy": 200}
 _TEXELS = 512 * 512 * 4 / 3
 # Each return multiplies the rates by this.
 _SLOWER = 0.5
