@@ -144,7 +144,7 @@ class StartChoice:
             raise CheckpointError(f"start {number} of {starts} has a loss of {loss}")
         choice = cls(int(number), loss)
         if "best_loss" in facts:
-            best = unpack_student(_BEST, arrays, like)
+            best = unpack_student(_BEST, arrays, like, "the best start")
             if best is None:
                 raise CheckpointError("the best start is missing")
             choice.best = BestStart(_number(facts, "best_loss"), *best)
@@ -161,9 +161,9 @@ def pack_student(
 
 
 def unpack_student(
-    prefix: str, arrays: dict[str, NDArray[Any]], like: Parameters
+    prefix: str, arrays: dict[str, NDArray[Any]], like: Parameters, what: str
 ) -> tuple[Parameters, dict[str, NDArray[Any]]] | None:
-    """The inverse of `pack_student`; None without such arrays."""
+    """The inverse of `pack_student`; None without such arrays. `what` names them in errors."""
     named = {
         name.removeprefix(prefix): array
         for name, array in arrays.items()
@@ -175,7 +175,7 @@ def unpack_student(
         decoders = [named.pop(name) for name, _ in zip(_DECODERS, like.sides, strict=False)]
         parameters = replace(like, latents=named.pop("latents")).with_decoders(*decoders)
     except (KeyError, SettingsError) as failure:
-        raise CheckpointError(f"the arrays {prefix}* are damaged: {failure}") from None
+        raise CheckpointError(f"{what} is damaged: {failure}") from None
     return parameters, named
 
 

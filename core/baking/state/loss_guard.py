@@ -169,5 +169,5 @@ class LossGuard:
             self.returns = [dict(each) for each in facts["returns"]]
         except (LookupError, TypeError, ValueError) as failure:
             raise CheckpointError(f"the state of the loss is damaged: {failure!r}") from None
-        found = unpack_student(_KEPT, arrays, like)
+        found = unpack_student(_KEPT, arrays, like, "the kept state")
         self._kept = KeptState(*found) if found else None

@@ -114,7 +114,7 @@ def test_a_damaged_state_of_the_loss_is_refused(clay, tmp_path):
             run([clay], tmp_path, LONG, resume=True)
     state = {name: each for name, each in saved.state.items() if name != "kept_latents"}
     checkpoint.save(path, saved.parameters, saved.facts, state)
-    with pytest.raises(CheckpointError, match=r"the arrays kept_\* are damaged"):
+    with pytest.raises(CheckpointError, match="the kept state is damaged"):
         run([clay], tmp_path, LONG, resume=True)
 
 
