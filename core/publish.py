@@ -48,7 +48,7 @@ _PREVIEW_COLUMNS = 3
 # Fields of the manifest. Neither shaders nor the preview.
 _READ_BY_BROWSERS = (
     *("weights", "latents", "emission", "opacity", "proxies", "relief", "reference"),
-    *("transmission.weights", "transmission.reference"),
+    *("transmission.weights", "transmission.reference", "transmission.albedo"),
 )
 # Reference pictures of a material: their number, their samples of light, and the quality of JPEG.
 _PICTURES = 3

@@ -51,6 +51,8 @@ export class Material {
   readonly live: { name: string; type: "float" | "color3" | "time" | "frame"; low: number | number[]; high: number | number[]; default: number }[];
   readonly sampler: Record<string, number> | null;
   readonly tensors: Record<string, Float32Array>;
+  /** For light from below; `albedo` is the mean share of it that passes. */
+  readonly transmission: { index: number; tensors: Record<string, Float32Array>; albedo: Texture | null } | null;
   readonly latents: Texture & { scale: number[]; offset: number[] };
   readonly emission: Texture | null;
   readonly opacity: Texture | null;

@@ -34,15 +34,15 @@ export async function loadMaterial(from, options = {}) {
   const live = parseLive(manifest, network);
   const sampler = parseSampler(manifest, network);
   const read = (entry) => readRecorded(source, entry);
-  const texture = async (name) => {
-    if (!manifest.has(name)) return null;
-    const entry = manifest.object(name);
+  const texture = async (name, table = manifest, field = name) => {
+    if (!table?.has(field)) return null;
+    const entry = table.object(field);
     const wanted = {
       format: entry.oneOf("format", formatsOf(name)),
       width: entry.count("width", 1, 8192),
       height: entry.count("height", 1, 8192),
       levels: entry.count("levels", 1, 14),
-      layers: name === "latents" ? network.latents / 4 : (LAYERS[name] ?? 0),
+      layers: name === "latents" ? network.latents / 4 : (LAYERS[field] ?? 0),
     };
     return readKtx2(await read(entry), entry.text("file"), wanted);
   };
@@ -50,7 +50,7 @@ export async function loadMaterial(from, options = {}) {
   const scale = entry.numbers("scale", network.latents, 1.1754943e-38, 1e30);
   const offset = entry.numbers("offset", network.latents, -1e30, 1e30);
   const below = manifest.has("transmission") ? manifest.object("transmission") : null;
-  const [weights, passed, latents, emission, opacity, proxies, relief] = await Promise.all([
+  const [weights, passed, latents, emission, opacity, proxies, relief, albedo] = await Promise.all([
     read(manifest.object("weights")),
     below && read(below.object("weights")),
     texture("latents"),
@@ -58,6 +58,7 @@ export async function loadMaterial(from, options = {}) {
     texture("opacity"),
     texture("proxies"),
     texture("relief"),
+    texture("proxies", below, "albedo"),
   ]);
   return new Material({
     name: manifest.text("name"),
@@ -67,7 +68,7 @@ export async function loadMaterial(from, options = {}) {
     live,
     sampler,
     tensors: readTensors(manifest, network, sampler, weights),
-    transmission: below && { index: below.number("index", 0.05, 20), tensors: readTensors(manifest, network, sampler, passed) },
+    transmission: below && { index: below.number("index", 0.05, 20), tensors: readTensors(manifest, network, sampler, passed), albedo },
     latents: { ...latents, scale, offset },
     emission,
     opacity,
@@ -131,7 +132,7 @@ async function readListed(manifest, read, name) {
     .map((field) => manifest.object(field));
   if (manifest.has("transmission")) {
     const below = manifest.object("transmission");
-    single.push(...["weights", "constants", "reference"].filter((field) => below.has(field)).map((field) => below.object(field)));
+    single.push(...["weights", "constants", "reference", "albedo"].filter((field) => below.has(field)).map((field) => below.object(field)));
   }
   const runtime = manifest.has("runtime") ? manifest.objects("runtime", 1, 64) : [];
   const entry = [...single, ...runtime].find((each) => each.text("file") === name);

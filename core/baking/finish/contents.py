@@ -26,10 +26,10 @@ from verdigris.core.material.report import describe_teacher
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.figures import Figures
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.bundle.proxies.make_proxies import CheckedProxies
+    from verdigris.core.bundle.proxies.checked_proxies import CheckedProxies
     from verdigris.core.material.teacher.teacher import Teacher
 
-# The bound of the albedo is this much above the error on this device.
+# The bounds of albedos are this much above the error on this device.
 _ALBEDO_MARGIN = 2e-3
 
 
@@ -46,7 +46,11 @@ def make_contents(
     reference, bounds, arithmetic = judged(exported, teacher)
     below = exported.parameters.index_below
     transmitted = make_reference(exported.exact.sides[1], teacher, below) if below else None
-    albedo = MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
+    albedos = {
+        name: MARGIN * proxies.errors[name]["median"] + _ALBEDO_MARGIN
+        for name in ("albedo", "transmitted_albedo")
+        if name in proxies.errors
+    }
     return Contents(
         name=run.names[material],
         source=_source_of(run, material, is_first),
@@ -58,7 +62,7 @@ def make_contents(
             **proxies.errors,
             **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
         },
-        bounds=replace(bounds, albedo=albedo),
+        bounds=replace(bounds, **albedos),
         arithmetic=arithmetic,
         live=teacher.live_inputs,
         tiles=teacher.tiles,
@@ -70,6 +74,7 @@ def make_contents(
         opacity=maps.opacity,
         relief=maps.relief.heights,
         proxies=proxies.proxies,
+        transmitted_albedo=proxies.transmitted,
         runtime=runtime_files(
             exported.parameters.spec,
             arithmetic.advised,

@@ -23,7 +23,7 @@ from verdigris.core.bundle.files.replace_folder import remove_bundle
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.history import keeper
-from verdigris.core.bundle.proxies.make_proxies import proxies_of_student
+from verdigris.core.bundle.proxies.checked_proxies import proxies_of_student
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.progress import Closing, Event, Finished, Kept, Warning
 
@@ -104,8 +104,7 @@ def _write(
     yield from lost_light(teacher, student, name)
     # beside heads that a thread fits, another one makes the proxies, with a student of its own
     beside = student if heads is None else students.copy_of(exported)
-    above = exported.parameters.sides[0]
-    fit = partial(proxies_of_student, above, beside, effort.proxies)
+    fit = partial(proxies_of_student, exported.parameters, beside, effort.proxies)
     with ThreadPoolExecutor(1, "proxies") as thread:
         proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result
         measured = measure_result(teacher, student, resolution, effort)

@@ -176,13 +176,14 @@ def cost_of_bundle(
     sources = stored_sources(bundle.manifest.source)
     if teacher is None and sources is not None:
         cost = _with_sources(cost, sources)
-    proxies, below = bundle.manifest.proxies, bundle.manifest.transmitted
+    below = bundle.manifest.transmitted
+    proxies = (bundle.manifest.proxies, below.albedo if below else None)
     return replace(
         cost,
         # each light is on one side: the nanoseconds are those of one decoder
         weights_bytes=cost.weights_bytes + (below.weights.bytes if below else 0),
         maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts),
-        proxies_bytes=proxies.texture.texel_bytes if proxies else 0,
+        proxies_bytes=sum(facts.texture.texel_bytes for facts in proxies if facts),
         relief=time_relief(heights, device) if heights else None,
     )
 

@@ -225,7 +225,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         reference_count=parse_count(reference),
         has_older_lobes=has_older_lobes(fields),
         bounds=bounds,
-        transmitted=parse_transmitted(fields),
+        transmitted=parse_transmitted(fields, latents),
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission"),
         opacity=parse_map(fields, "opacity"),

@@ -35,7 +35,7 @@ LARGEST_SIDE = 8192
 LARGEST_LATENT = 1e30
 # The smallest normal single float: many readers flush smaller ones to zero.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-_OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo")
+_OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo", "transmitted_albedo")
 # For people; docs/WRITING.md has the definition.
 _SEMANTICS = (
     "0: diffuse albedo, roughness; 1 to 4: albedo seen under cosines[0] to cosines[3]; "
@@ -105,15 +105,19 @@ class TransmittedFacts:
     constants: FileRecord
     reference: FileRecord
     """With mirrored directions of light, and as many rows as the other reference."""
+    albedo: MapFacts | None = None
+    """The transmitted albedo; some bundles have none."""
 
     @property
     def records(self) -> dict[str, FileRecord]:
         names = "weights", "constants", "reference"
-        return {f"transmission.{name}": getattr(self, name) for name in names}
+        found = {f"transmission.{name}": getattr(self, name) for name in names}
+        return found | ({"transmission.albedo": self.albedo.record} if self.albedo else {})
 
     def as_json(self) -> dict[str, Any]:
         files = {name.partition(".")[2]: each.as_json() for name, each in self.records.items()}
-        return {"index": self.index, **files}
+        albedo = {"albedo": self.albedo.as_json()} if self.albedo else {}
+        return {"index": self.index, **files, **albedo}
 
 
 @dataclass(frozen=True)
@@ -222,6 +226,8 @@ class Bounds:
     """Largest mean |log(1 + a) - log(1 + t)| against the source's own graph."""
     albedo: float | None = None
     """Largest median relative error of the proxies' albedo against quadrature."""
+    transmitted_albedo: float | None = None
+    """The same for the transmitted albedo."""
 
     def as_json(self) -> dict[str, float]:
         values = {"relative": self.relative, "floor": self.floor, "absolute": self.absolute}
@@ -242,7 +248,7 @@ def parse_constants(fields: Fields, most: int) -> FileRecord | None:
     return parse_record(fields.table("constants"), most) if "constants" in fields else None
 
 
-def parse_transmitted(fields: Fields) -> TransmittedFacts | None:
+def parse_transmitted(fields: Fields, latents: LatentFacts) -> TransmittedFacts | None:
     """The decoder for light from below, which bundles before 4.8 and opaque ones do not have."""
     if "transmission" not in fields:
         return None
@@ -255,7 +261,18 @@ def parse_transmitted(fields: Fields) -> TransmittedFacts | None:
         parse_record(table.table("weights"), LARGEST_WEIGHTS),
         parse_record(table.table("constants"), 2 * LARGEST_WEIGHTS),
         parse_record(table.table("reference"), LARGEST_REFERENCE),
+        _parse_transmitted_albedo(table, latents),
     )
+
+
+def _parse_transmitted_albedo(fields: Fields, latents: LatentFacts) -> MapFacts | None:
+    if "albedo" not in fields:
+        return None
+    table = fields.table("albedo")
+    record, size = parse_record(table, LARGEST_MAP), parse_size(table)
+    facts = MapFacts(record, *size, table.chosen("format", (RGBA8_SRGB,)))
+    _require_part(table, facts, latents)
+    return facts
 
 
 def require_twice(constants: FileRecord | None, weights: FileRecord, file: str) -> None:
@@ -364,7 +381,7 @@ def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:
     return ProxyFacts(record, width, height, len(proxies.levels), RGBA8_SRGB, proxies.curves)
 
 
-def texels_a_proxy(latents: LatentFacts, facts: ProxyFacts) -> int:
+def texels_a_proxy(latents: LatentFacts, facts: MapFacts) -> int:
     """Width of the latents divided by that of the proxies."""
     return max(latents.layout.width, latents.layout.height) // max(facts.width, facts.height)
 
@@ -381,6 +398,12 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     table.chosen("format", (RGBA8_SRGB,))
     holds = np.array_equal(table.numbers("cosines", len(COSINES)), COSINES)
     table.require(holds, "cosines", f"this reads {[*COSINES]}")
+    _require_part(table, facts, latents)
+    return facts
+
+
+def _require_part(table: Fields, facts: MapFacts, latents: LatentFacts) -> None:
+    """Requires a texture that is smaller than the latents by a power of two."""
     ratio = texels_a_proxy(latents, facts)
     sides = [
         max(1, side // max(1, ratio)) for side in (latents.layout.width, latents.layout.height)
@@ -388,7 +411,6 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     is_part = ratio >= 1 and ratio & (ratio - 1) == 0 and sides == [facts.width, facts.height]
     remedy = "width and height must be those of the latents divided by one power of two"
     table.require(is_part, "width", remedy)
-    return facts
 
 
 def _curves_as_json(curves: AlbedoCurves) -> dict[str, Any]:

@@ -46,7 +46,7 @@ from verdigris.core.bundle.files.weights import (
     constant_floats,
     unpack_weights,
 )
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
 from verdigris.core.geometry.height_map import HeightMap
 from verdigris.core.network.parameters import Parameters, TransmittedSide
 
@@ -176,6 +176,14 @@ class Bundle:
         """Albedo, normal and roughness as textures, if the bundle has them."""
         return read_proxies(self.folder, self.manifest.proxies, self.manifest.latents)
 
+    def transmitted_albedo(self) -> TransmittedAlbedo | None:
+        """The mean share of light from below that passes, if the bundle has it."""
+        below, latents = self.manifest.transmitted, self.manifest.latents
+        if below is None or below.albedo is None:
+            return None
+        levels = read_texture(self.folder, below.albedo.record, below.albedo.texture)
+        return TransmittedAlbedo(levels, texels_a_proxy(latents, below.albedo))
+
     def textures(self) -> Textures:
         """The textures that no decoder reads."""
         return Textures(self.proxies(), self.emission(), self.opacity())
@@ -185,6 +193,7 @@ class Bundle:
         for record in self.manifest.records:
             read_recorded(self.folder, record)
         self.textures()
+        self.transmitted_albedo()
         self.relief()
 
     def check_constants(self) -> None:

@@ -45,7 +45,7 @@ from verdigris.core.network.parameters import Parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
     from verdigris.core.geometry.height_map import HeightMap
     from verdigris.core.material.domain import Tiles
 
@@ -54,6 +54,7 @@ CONSTANTS_FILE = "constants.bin"
 TRANSMITTED_FILE = "transmitted.bin"
 TRANSMITTED_CONSTANTS_FILE = "transmitted_constants.bin"
 TRANSMITTED_REFERENCE_FILE = "transmitted_reference.json"
+TRANSMITTED_ALBEDO_FILE = "transmitted_albedo.ktx2"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"
 RELIEF_FILE = "height.ktx2"
@@ -98,6 +99,8 @@ class Contents:
     """Heights, if the material displaces its surface."""
     proxies: Proxies | None = None
     """Albedo, normal and roughness as textures."""
+    transmitted_albedo: TransmittedAlbedo | None = None
+    """The mean share of light from below that passes, as a texture."""
     runtime: Mapping[str, bytes] = field(default_factory=dict)
     """Shaders by file name."""
 
@@ -144,6 +147,8 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
             TRANSMITTED_CONSTANTS_FILE: constant_floats(spec, tensors, packed),
             TRANSMITTED_REFERENCE_FILE: encode_reference(rows),
         }
+        if albedo := contents.transmitted_albedo:
+            files[TRANSMITTED_ALBEDO_FILE] = write_ktx2(RGBA8_SRGB, albedo.levels, writer)
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
     maps = _add_maps(files, contents, blocks, writer)
@@ -170,7 +175,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         reference=records[REFERENCE_FILE],
         reference_count=len(reference),
         bounds=contents.bounds,
-        transmitted=_transmitted_facts(below.index, records) if below else None,
+        transmitted=_transmitted_facts(below.index, records, contents) if below else None,
         arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
@@ -189,9 +194,17 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     return files
 
 
-def _transmitted_facts(index: float, records: Mapping[str, FileRecord]) -> TransmittedFacts:
+def _transmitted_facts(
+    index: float, records: Mapping[str, FileRecord], contents: Contents
+) -> TransmittedFacts:
     files = TRANSMITTED_FILE, TRANSMITTED_CONSTANTS_FILE, TRANSMITTED_REFERENCE_FILE
-    return TransmittedFacts(index, *(records[name] for name in files))
+    facts = TransmittedFacts(index, *(records[name] for name in files))
+    if contents.transmitted_albedo is None:
+        return facts
+    levels = contents.transmitted_albedo.levels
+    height, width, _ = levels[0].shape
+    record = records[TRANSMITTED_ALBEDO_FILE]
+    return replace(facts, albedo=MapFacts(record, width, height, len(levels), RGBA8_SRGB))
 
 
 def relief_facts(record: FileRecord, heights: HeightMap) -> ReliefFacts:
@@ -221,7 +234,8 @@ def _cost(parameters: Parameters, files: Mapping[str, bytes]) -> dict[str, int]:
     """Bytes that an engine loads, and operations of one evaluation."""
     loaded = [name for name in (WEIGHTS_FILE, TRANSMITTED_FILE) if name in files]
     maps = [name for name in (EMISSION_FILE, OPACITY_FILE, RELIEF_FILE) if name in files]
-    proxies = {"proxies_bytes": len(files[PROXIES_FILE])} if PROXIES_FILE in files else {}
+    smaller = [name for name in (PROXIES_FILE, TRANSMITTED_ALBEDO_FILE) if name in files]
+    proxies = {"proxies_bytes": sum(len(files[name]) for name in smaller)} if smaller else {}
     return {
         "weights_bytes": len(files[WEIGHTS_FILE]),
         "latents_bytes": len(files[LATENTS_FILE]),

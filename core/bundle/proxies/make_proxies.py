@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from verdigris.core.base.array_types import Doubles, Floats
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.proxies.light_sums import deviation_of_sampler, sums_by_sampler, sums_on
+from verdigris.core.bundle.proxies.light_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import (
     VIEW_COSINES,
@@ -35,7 +34,6 @@ from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.student import Student
 
 # The response at a footprint of 2^lod texels of the latents, as a function of place and directions.
 RespondAt = Callable[[float], Respond]
@@ -86,43 +84,6 @@ class MadeProxies:
     exchanged."""
 
 
-@dataclass(frozen=True)
-class CheckedProxies:
-    """The proxies of a bundle, with their entries in the manifest's `errors`."""
-
-    proxies: Proxies
-    errors: dict[str, Any]
-
-
-def proxies_of_student(
-    parameters: Parameters, student: Student, evaluations: int
-) -> CheckedProxies:
-    """Albedo, normal and roughness as textures, from a student with these parameters."""
-    last = parameters.layout.levels - 1
-
-    def respond_at(lod: float) -> Respond:
-        def respond(uv: Floats, wi: Floats, wo: Floats) -> Floats:
-            student.level = float(np.clip(max(lod / 2, lod - 1), 0, last))
-            return student.response(uv, wi, wo)
-
-        return respond
-
-    before = student.level
-    if student.device.is_software:
-        made = make_proxies(parameters, respond_at, evaluations)
-    else:
-        over = sums_on(student)
-        made = make_proxies(parameters, respond_at, evaluations, over, FEWEST_LIGHTS_ON_GPU)
-    student.level = before
-    median, most = made.reciprocity
-    errors = {
-        "albedo": check_albedo(parameters, made.proxies).as_json(),
-        "energy": {"largest_albedo": made.largest_albedo},
-        "reciprocity": {"median": median, "percentile_90": most},
-    }
-    return CheckedProxies(made.proxies, errors)
-
-
 @profiled("make proxies")
 def make_proxies(
     parameters: Parameters,
@@ -140,8 +101,8 @@ def make_proxies(
         random = np.random.default_rng(seed)
         noise = deviation_of_sampler(parameters, respond_at(begin), begin, random)
         fewest_lights = round(fewest_lights * float(np.clip((noise / _CALM) ** 2, 1, _NOISIEST)))
-    coarser = _choose_size(layout, evaluations // evaluations_of(fewest_lights))
-    sizes = _sizes(layout, coarser)
+    coarser = choose_size(layout, evaluations // evaluations_of(fewest_lights))
+    sizes = level_sizes(layout, coarser)
     texels = sum(height * width for height, width in sizes)
     lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
     random = np.random.default_rng(seed)
@@ -149,7 +110,7 @@ def make_proxies(
     levels, brightest, reciprocity = [], [], np.zeros(0)
     basis: AlbedoBasis | None = None
     for number, (height, width) in enumerate(sizes):
-        centres, level = _centres(height, width), float(np.log2(coarser)) + number
+        centres, level = level_centres(height, width), float(np.log2(coarser)) + number
         frames = learned_frames(parameters, centres, np.full(len(centres), level, np.float32))
         over = sum_over or own_sums(parameters, level)
         found = integrate(respond_at(level), frames, centres, lights, random, shares, over)
@@ -282,23 +243,23 @@ def _values(found: Integrals, basis: AlbedoBasis) -> ProxyValues:
     return ProxyValues(diffuse, albedos, found.normal, roughness, basis.curves())
 
 
-def _choose_size(layout: LatentLayout, most: int) -> int:
+def choose_size(layout: LatentLayout, most: int) -> int:
     """Width of the latents divided by that of proxies with at most `most` texels, a power of 2."""
     side = max(layout.width, layout.height)
     coarser = min(_COARSER, side)
-    while coarser < side and sum(h * w for h, w in _sizes(layout, coarser)) > most:
+    while coarser < side and sum(h * w for h, w in level_sizes(layout, coarser)) > most:
         coarser *= 2
     return coarser
 
 
-def _sizes(layout: LatentLayout, coarser: int) -> list[tuple[int, int]]:
+def level_sizes(layout: LatentLayout, coarser: int) -> list[tuple[int, int]]:
     """Heights and widths of all levels."""
     height, width = (max(1, side // coarser) for side in (layout.height, layout.width))
     count = max(height, width).bit_length()
     return [(max(1, height >> level), max(1, width >> level)) for level in range(count)]
 
 
-def _centres(height: int, width: int) -> Floats:
+def level_centres(height: int, width: int) -> Floats:
     if height == width:
         return texel_centres(np.arange(width * width), width)
     rows, columns = np.divmod(np.arange(height * width), width)

@@ -32,7 +32,7 @@ LAYERS = 1 + len(COSINES)
 # Layers whose alpha channel holds roughness, and x and y of the normal.
 _ROUGHNESS, _NORMAL_X, _NORMAL_Y = 0, 1, 2
 _BYTE = 255
-_OPAQUE = 255
+OPAQUE = 255
 # The sRGB transfer function of IEC 61966-2-1.
 _TOE, _TOE_SLOPE, _OFFSET, _GAMMA = 0.0031308, 12.92, 0.055, 2.4
 
@@ -84,6 +84,22 @@ class Proxies:
         return values_of(texels, self.curves)
 
 
+@dataclass(frozen=True)
+class TransmittedAlbedo:
+    """The texture of the mean share of light from below that passes."""
+
+    levels: Sequence[NDArray[np.uint8]]
+    """Finest first, each [height, width, 4]."""
+    texels_a_proxy: int
+    """Width of the latents divided by that of the texture."""
+
+    def at(self, uv: FloatArray, lod: FloatArray) -> Doubles:
+        """Trilinear values [N, 3]. `lod` is log2 of the footprint's width in texels of the
+        latents."""
+        level = np.asarray(lod, np.float64) - np.log2(self.texels_a_proxy)
+        return trilinear([decode_srgb(each[..., :3]) for each in self.levels], uv, level)
+
+
 def linear_texels(level: NDArray[np.uint8]) -> Doubles:
     """Texels [height, width, 5, 4] of a stored level, as a texture unit returns them."""
     linear = np.concatenate(
@@ -105,7 +121,7 @@ def values_of(texels: Doubles, curves: AlbedoCurves) -> ProxyValues:
 def store_level(values: ProxyValues, height: int, width: int) -> NDArray[np.uint8]:
     """The stored level [5, height, width, 4] of values in row-major order."""
     colours = np.concatenate([values.diffuse[:, None], values.albedos], axis=1)
-    alphas = np.full(colours.shape[:2], _OPAQUE, np.uint8)
+    alphas = np.full(colours.shape[:2], OPAQUE, np.uint8)
     for layer, linear in (
         (_ROUGHNESS, values.roughness),
         (_NORMAL_X, values.normal[:, 0] / 2 + 0.5),

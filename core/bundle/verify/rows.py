@@ -27,12 +27,13 @@ from verdigris.core.bundle.files.reference import (
     texture_columns,
 )
 from verdigris.core.bundle.proxies.make_proxies import check_albedo
+from verdigris.core.bundle.proxies.transmitted_albedo import check_transmitted_albedo
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.spec import LARGEST_HALF
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import LatentLayout
@@ -189,6 +190,18 @@ def albedo_rows(parameters: Parameters, proxies: Proxies, bounds: Bounds) -> lis
             "albedo against quadrature", error.count, "median relative", error.median, bounds.albedo
         )
     ]
+
+
+def transmitted_albedo_rows(
+    parameters: Parameters, stored: TransmittedAlbedo, bounds: Bounds
+) -> list[Row]:
+    """The same for the transmitted albedo. `parameters` are those of both sides."""
+    if bounds.transmitted_albedo is None:
+        return []
+    error = check_transmitted_albedo(parameters, stored)
+    bound = bounds.transmitted_albedo
+    what = "transmitted: albedo against quadrature"
+    return [Row(what, error.count, "median relative", error.median, bound)]
 
 
 def teacher_rows(

@@ -27,6 +27,7 @@ from verdigris.core.bundle.verify.rows import (
     sampler_rows,
     teacher_rows,
     texture_rows,
+    transmitted_albedo_rows,
 )
 from verdigris.core.bundle.verify.sphere_density import density_row
 from verdigris.core.material.load.provenance import changed_sources, source_facts
@@ -112,6 +113,8 @@ def verify(
         rows += transmitted_rows(bundle, side, below or NOTHING, teacher)
         if bundle.manifest.has_sampler:
             rows.append(density_row(bundle.parameters()))
+        if passing := bundle.transmitted_albedo():
+            rows += transmitted_albedo_rows(bundle.parameters(), passing, bounds)
     textures = bundle.textures()
     rows += texture_rows(reference, textures)
     if textures.proxies:

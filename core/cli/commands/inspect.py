@@ -168,6 +168,9 @@ def _print_bundle(bundle: Bundle) -> None:
     if below := manifest.transmitted:
         through = "a thin wall" if below.index == 1 else f"a solid with the index {below.index:g}"
         print(f"  passes    light, as {through}: {below.weights.bytes:,} more weights")
+        if passing := below.albedo:
+            size = f"{passing.width} x {passing.height}, {passing.levels} levels"
+            print(f"  passing   {size} of transmitted albedo")
     proxies = manifest.proxies
     if proxies:
         print(f"  proxies   {proxies.width} x {proxies.height}, {proxies.levels} levels")

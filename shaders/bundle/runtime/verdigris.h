@@ -115,6 +115,7 @@ typedef struct {
     float *constants; /* the same as floats, for neuralFloats: every second hidden matrix transposed */
     size_t constants_bytes;
     VdTexture latents, emission, opacity, proxies, relief;
+    VdTexture transmitted_albedo; /* mean share of light from below that passes */
     float relief_scale, relief_midlevel; /* height = scale * (stored - midlevel), in world units */
     VdRecord record;
     float index;           /* of the medium below a surface that transmits, 1 for a thin wall; 0 for an opaque surface */
@@ -1102,6 +1103,7 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         !vd__texture(&bundle->emission, &root, "emission", VD__EMISSION, 0, read, user) ||
         !vd__texture(&bundle->opacity, &root, "opacity", VD__OPACITY, 0, read, user) ||
         !vd__texture(&bundle->proxies, &root, "proxies", VD__PROXIES, 5, read, user) ||
+        !vd__texture(&bundle->transmitted_albedo, &below, "albedo", VD__PROXIES, 0, read, user) ||
         !vd__texture(&bundle->relief, &root, "relief", VD__RELIEF, 0, read, user) || !vd__heights(bundle, &root) ||
         !vd__floats(&scale, bundle->channels, 1e30, record->scale) ||
         !vd__floats(&offset, bundle->channels, 1e30, record->offset))
@@ -1146,6 +1148,7 @@ void vd_close(VdBundle *bundle) {
     VD_FREE(bundle->emission.memory);
     VD_FREE(bundle->opacity.memory);
     VD_FREE(bundle->proxies.memory);
+    VD_FREE(bundle->transmitted_albedo.memory);
     VD_FREE(bundle->relief.memory);
     memset(bundle, 0, sizeof *bundle);
 }

@@ -119,7 +119,7 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
     assert result.holds
     told = [row.what for row in result.rows[4:]]
     below = [what for what in told if what.startswith("transmitted: ")]
-    assert len(below) == 7
+    assert len(below) == 8
     assert "transmitted: reference against the graph now" in below
     assert [what for what in told if what not in below] == [
         "reference against the graph",
