@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
 from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.geometry.relief import lit, normal, relief
@@ -98,7 +98,8 @@ def bundles(tmp_path_factory):
     write_as_older(folder / "b_halves.vdg", odd, "4.3")
     for name, index in (("b_solid", 1.5), ("b_thin", 1.0)):
         spec = NetworkSpec(8, 2, "silu", frame_count=2, lobes=1)
-        make_bundle(folder / f"{name}.vdg", both_sides(spec, index))
+        passing = TransmittedAlbedo([np.full((1, 1, 4), (188, 99, 10, 255), np.uint8)], 8)
+        make_bundle(folder / f"{name}.vdg", both_sides(spec, index), transmitted_albedo=passing)
     heights = make_height_map(bumpy_heights())
     flat = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
     make_bundle(folder / "b_relief.vdg", flat, relief=heights)

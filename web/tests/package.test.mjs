@@ -74,6 +74,16 @@ for (const name of bundles) {
   });
 }
 
+test("the transmitted albedo is read if a bundle has it", without, async () => {
+  const files = filesOf(bundles.find((each) => filesOf(each).has("transmitted_albedo.ktx2")));
+  const material = await loadMaterial(files);
+  const { albedo } = material.transmission;
+  assert.deepEqual([albedo.width, albedo.height, ...albedo.levels[0].data], [1, 1, 188, 99, 10, 255]);
+  assert.ok((await material.file("transmitted_albedo.ktx2")).length > 80);
+  const older = changed(files, (each) => { delete each.transmission.albedo; });
+  assert.equal((await loadMaterial(older)).transmission.albedo, null);
+});
+
 test("curves of albedos are those of the manifest, or of the powers of an older bundle", without, async () => {
   const files = filesOf(bundles.find((each) => filesOf(each).has("proxies.ktx2")));
   const { proxies, manifest } = await loadMaterial(files);

@@ -20,6 +20,7 @@ from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.proxies.proxy_texture import TransmittedAlbedo
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.geometry import relief
@@ -184,7 +185,8 @@ def test_light_from_below_is_that_of_numpy(decoder, tmp_path, index):
     """The rows of both references, and directions over the whole sphere."""
     parameters, below = (lively_parameters(SPEC, seed=seed) for seed in (3, 4))
     parameters.transmitted = TransmittedSide(below.decoder, index, -below.head)
-    leaf = make_bundle(tmp_path / "leaf.vdg", parameters)
+    passing = TransmittedAlbedo([np.full((1, 1, 4), 99, np.uint8)], 8)
+    leaf = make_bundle(tmp_path / "leaf.vdg", parameters, transmitted_albedo=passing)
     assert largest_of(decode(decoder, leaf.folder)) < 0.05
     wi, wo = directions()
     wi[:, ::2] = passed(wi[:, ::2], wo[:, ::2], index)
@@ -211,7 +213,9 @@ int main(int count, char **words)
         vd_decode(&bundle, row, 0, row + 2, row + 5, response);
         fwrite(response, 4, 3, stdout);
     }
-    fprintf(stderr, "%u", (unsigned)reference.count);
+    if (bundle.transmitted_albedo.format != VD_R8G8B8A8_SRGB)
+        return 2;
+    fprintf(stderr, "%u %u", (unsigned)reference.count, bundle.transmitted_albedo.level[0].data[2]);
     vd_close_reference(&reference);
     vd_close(&bundle);
     return 0;
@@ -234,7 +238,8 @@ int main(int count, char **words)
     assert record[4] == size and min(record[5:7]) > size
     assert struct.unpack("<f", done.stdout[116:120]) == (index,)
     # rows from below, beside those of the first reference
-    assert int(done.stderr) > 1.2 * len(leaf.reference())
+    count, texel = map(int, done.stderr.split())
+    assert count > 1.2 * len(leaf.reference()) and texel == 99
 
 
 def test_constants_weights_and_rows_are_those_of_the_bundle(bundle, tmp_path):
