@@ -197,14 +197,16 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
 def _transmitted_facts(
     index: float, records: Mapping[str, FileRecord], contents: Contents
 ) -> TransmittedFacts:
-    files = TRANSMITTED_FILE, TRANSMITTED_CONSTANTS_FILE, TRANSMITTED_REFERENCE_FILE
-    facts = TransmittedFacts(index, *(records[name] for name in files))
-    if contents.transmitted_albedo is None:
-        return facts
-    levels = contents.transmitted_albedo.levels
-    height, width, _ = levels[0].shape
-    record = records[TRANSMITTED_ALBEDO_FILE]
-    return replace(facts, albedo=MapFacts(record, width, height, len(levels), RGBA8_SRGB))
+    weights, constants, reference = (
+        records[name]
+        for name in (TRANSMITTED_FILE, TRANSMITTED_CONSTANTS_FILE, TRANSMITTED_REFERENCE_FILE)
+    )
+    albedo = None
+    if stored := contents.transmitted_albedo:
+        height, width, _ = stored.levels[0].shape
+        record = records[TRANSMITTED_ALBEDO_FILE]
+        albedo = MapFacts(record, width, height, len(stored.levels), RGBA8_SRGB)
+    return TransmittedFacts(index, weights, constants, reference, albedo)
 
 
 def relief_facts(record: FileRecord, heights: HeightMap) -> ReliefFacts:

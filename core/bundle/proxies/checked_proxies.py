@@ -15,10 +15,9 @@ from verdigris.core.bundle.proxies.make_proxies import (
     check_albedo,
     make_proxies,
 )
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
 from verdigris.core.bundle.proxies.quadrature import Respond
 from verdigris.core.bundle.proxies.transmitted_albedo import (
-    TransmittedAlbedo,
     check_transmitted_albedo,
     make_transmitted_albedo,
 )
