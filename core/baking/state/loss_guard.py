@@ -167,7 +167,7 @@ class LossGuard:
             self._sum, self._rate = float(facts["sum"]), float(facts["rate"])
             self._steps, self._high = int(facts["steps"]), int(facts["high"])
             self.returns = [dict(each) for each in facts["returns"]]
-        except (LookupError, TypeError, ValueError) as failure:
+        except (LookupError, TypeError, ValueError, OverflowError) as failure:
             raise CheckpointError(f"the state of the loss is damaged: {failure!r}") from None
         found = unpack_student(_KEPT, arrays, like, "the kept state")
         self._kept = KeptState(*found) if found else None

@@ -107,7 +107,7 @@ def test_a_damaged_state_of_the_loss_is_refused(clay, tmp_path):
     path = tmp_path / STATE
     saved = checkpoint.load(path)
     assert "kept_step" in saved.state
-    for name, value in (("sum", "much"), ("returns", [3])):
+    for name, value in (("sum", "much"), ("returns", [3]), ("high", 1e400)):
         facts = {**saved.facts, "guard": {**saved.facts["guard"], name: value}}
         checkpoint.save(path, saved.parameters, facts, saved.state)
         with pytest.raises(CheckpointError, match="the state of the loss is damaged"):
