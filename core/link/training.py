@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 0.25, 5.0
 # The share of the training's time that snapshots may take: the training waits while numbers are
 # copied, and a thread that packs them takes one of its CPUs.
-SHARE = 0.04
+SHARE = 0.05
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,7 @@ class Counted:
 
 def test_a_newer_minor_version_and_what_it_adds_are_read(folder):
     def change(document):
-        document["version"] = "4.9"
+        document["version"] = "4.99"
         document["thickness"] = {"file": "thickness.ktx2"}
         document["network"]["comment"] = "new"
         document["weights"]["tensors"][:0] = [

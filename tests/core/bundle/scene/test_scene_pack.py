@@ -89,7 +89,7 @@ def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_pat
 
 
 def test_a_scene_pack_without_advice_is_checked_as_shipped(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "4.9")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.99")
     document = json.loads((copy / "manifest.json").read_text())
     for table in (document, *document["materials"]):
         del table["arithmetic"]

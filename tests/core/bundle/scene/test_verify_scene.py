@@ -110,7 +110,7 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
 
 
 def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "4.9")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.99")
     shader = copy / "runtime" / "portable.hlsl"
     shader.write_bytes(shader.read_bytes().replace(b"float3", b"float4"))
     with pytest.raises(VerdigrisError, match=r"portable.hlsl.*sha256"):
