@@ -11,6 +11,7 @@ import re
 import secrets
 import stat
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -186,7 +187,9 @@ def own_folder() -> Path:
     """The user's folder for sockets, which nobody else can enter."""
     import platformdirs
 
-    folder = Path(platformdirs.user_runtime_dir("verdigris", False))
+    # It warns where the session has no folder of its own, and names one of temporary files.
+    with warnings.catch_warnings(action="ignore"):
+        folder = Path(platformdirs.user_runtime_dir("verdigris", False))
     try:
         make_private_folder(folder)
         found, parent = folder.lstat(), folder.parent.stat()

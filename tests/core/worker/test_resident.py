@@ -33,7 +33,7 @@ from verdigris.core.worker.client.resident import (
 )
 from verdigris.core.worker.client.resident_connection import Resident
 from verdigris.core.worker.resident.listener import Listener
-from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError
+from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError, own_folder
 
 from ..brisk import SMALL
 from .running_worker import BRISK, CLAY, LONG, QUICK, RunningWorker
@@ -179,6 +179,15 @@ def test_a_worker_that_hangs_or_is_outdated_is_replaced_and_an_idle_one_ends(run
     # as idle as the one before was to be
     wait_for_end(new.process)
     assert Place.of().read() is None and find_resident(None) is None
+
+
+def test_a_session_without_a_folder_of_its_own_gets_one_without_a_word(
+    tmp_path, monkeypatch, recwarn
+):
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert stat.S_IMODE(own_folder().stat().st_mode) == 0o700
+    assert not recwarn.list
 
 
 def test_what_others_can_write_is_not_used(runtime):
