@@ -333,6 +333,10 @@ class CardOverlay(QWidget):
             for each, wide in row:
                 own = each.sizeHint().height() if each is self.more else high
                 each.setGeometry(x, y + (high - own) // 2, wide, own)
+                # a message that appears was arranged before it had its width
+                if each.layout() is not None:
+                    each.layout().invalidate()
+                    each.layout().activate()
                 x += wide + _MARGIN
             y += high + _MARGIN
         # without a picture there is nothing to cover
