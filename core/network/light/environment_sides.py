@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray
-from verdigris.core.material.sides import THIN, density_of_passed, passed, passes
-from verdigris.core.network.directions import normalise
+from verdigris.core.material.sides import THIN, density_of_passed, passed, passes, refracted
 from verdigris.core.network.light.both_sides import SphereSampler
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
@@ -54,15 +53,11 @@ def leave_solid(wi: FloatArray, index: float) -> tuple[FloatArray, FloatArray, F
     a sphere. What is reflected inside is taken to go on straight."""
     cosine = -wi[2]
     outer2 = 1 - index**2 * (1 - cosine**2)
-    outer = np.sqrt(np.maximum(outer2, 0))
-    across = (index * cosine - outer) / np.maximum(index * cosine + outer, LENGTH_EPSILON)
-    along = (cosine - index * outer) / np.maximum(cosine + index * outer, LENGTH_EPSILON)
-    normal = 2 * cosine * wi + np.array([[0.0], [0.0], [1.0]])
-    outside = normalise(index * wi + (outer - index * cosine) * normal)
+    outer = np.sqrt(np.maximum(outer2, _LEAST_OUTER**2))
     is_straight = (outer2 <= 0) | (cosine <= 0) | (index == THIN)
-    share = np.where(is_straight, 1, 1 - (across**2 + along**2) / 2)
-    spread = np.where(is_straight, 1, index**2 * cosine / np.maximum(outer, _LEAST_OUTER))
-    return np.where(is_straight, wi, outside), share, spread
+    outside, share = refracted(wi, index)
+    spread = np.where(is_straight, 1, index**2 * cosine / outer)
+    return np.where(is_straight, wi, outside), np.where(is_straight, 1, share), spread
 
 
 def environment_light_of_sides(
