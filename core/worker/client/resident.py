@@ -39,8 +39,8 @@ from verdigris.core.worker.resident.place import (
     ResidentError,
     environment_stamp,
     is_off,
+    is_proof,
     new_token,
-    proof,
 )
 from verdigris.core.worker.resident.wire import read_messages
 
@@ -208,7 +208,7 @@ def _greet(address: Address) -> tuple[Resident | None, bool]:
     except (OSError, StopIteration):
         opened.close()
         raise _DeadError from None
-    if answer.get("proof") != proof(address.token, "worker", nonce):
+    if not is_proof(answer.get("proof"), address.token, "worker", nonce):
         opened.close()
         return None, True
     return Resident(opened, address, str(answer.get("nonce"))), bool(answer.get("busy"))

@@ -20,6 +20,7 @@ from verdigris.core.worker.resident.place import (
     Place,
     code_stamp,
     environment_stamp,
+    is_proof,
     new_token,
     proof,
 )
@@ -143,7 +144,7 @@ class Listener:
             answer |= {"busy": self._is_busy, "nonce": nonce, "proof": own}
             opened.sendall(encode(answer))
             asked = next(lines)
-            if asked.pop("proof", None) != proof(self._token, "guest", nonce):
+            if not is_proof(asked.pop("proof", None), self._token, "guest", nonce):
                 return
             if asked.get("command") == "quit":
                 self._end()

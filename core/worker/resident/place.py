@@ -179,6 +179,11 @@ def proof(token: str, side: str, nonce: str) -> str:
     return hmac.new(token.encode(), f"{side} {nonce}".encode(), "sha256").hexdigest()
 
 
+def is_proof(given: object, token: str, side: str, nonce: str) -> bool:
+    """Whether the other side has proved that it knows the token. Takes as long for any text."""
+    return hmac.compare_digest(str(given).encode(), proof(token, side, nonce).encode())
+
+
 def new_token() -> str:
     return secrets.token_hex(32)
 
