@@ -184,11 +184,12 @@ class _Framing:
 def _relief_of(
     subject: Subject, displacement: str, kind: str, shape: Mesh | None
 ) -> DeviceHeights | Mesh | None:
-    if subject.heights is None or displacement == option.NO_RELIEF:
+    heights = None if displacement == option.NO_RELIEF else subject.heights()
+    if heights is None:
         return None
     if displacement == option.DISPLACED:
-        return displace(base_mesh(kind, shape), subject.heights)
-    return DeviceHeights.upload(subject.drawn.device, subject.heights)
+        return displace(base_mesh(kind, shape), heights)
+    return DeviceHeights.upload(subject.drawn.device, heights)
 
 
 def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: bool) -> None:

@@ -86,25 +86,29 @@ class Subject:
     """Its files, which the picture must not replace."""
     is_flat: bool
     """Whether the material is evaluated on the flat unit square, as in a bake."""
-    heights: HeightMap | None = None
-    """Its displacement, if it has one that is drawn."""
+
+    def heights(self) -> HeightMap | None:
+        """Its displacement, if it has one; prints what is wrong with it."""
+        if isinstance(self.drawn, BundleMaterial):
+            return self.drawn.heights
+        assert isinstance(self.drawn, Teacher)
+        heights, notes = find_relief(self.drawn)
+        for note in notes:
+            warn(f"{self.name}: {note}")
+        return heights
 
 
 def subject_of_bundle(bundle: Bundle, device: Device, live: tuple[float, ...]) -> Subject:
     """A bundle at these live values."""
     drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
     drawn.live = live
-    heights = bundle.relief()
-    return Subject(drawn, manifest.name, manifest.live, (), is_flat=True, heights=heights)
+    return Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
 
 
 def subject_of_document(teacher: Teacher, is_flat: bool) -> Subject:
     """The source material of a document."""
     read = list(files_read(teacher.document, teacher.material))
-    heights, notes = find_relief(teacher)
-    for note in notes:
-        warn(f"{teacher.material.name}: {note}")
-    return Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat, heights)
+    return Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
 
 
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
