@@ -90,7 +90,7 @@ class Session:
             commands.Show: self._show_bundle,
             commands.Compare: self._compare,
             commands.Publish: self._publish,
-            commands.Link: self._switch_link,
+            commands.Link: self._link.switch,
             commands.Forecast: self._forecast,
             commands.Ladder: self._fit_ladder,
             commands.Pause: self._pause,
@@ -261,9 +261,6 @@ class Session:
             check_page_path(Path(command.output))
             write_page(Path(command.output), published)
             self._post(worker_events.Written(command.output))
-
-    def _switch_link(self, command: commands.Link) -> None:
-        self._link.switch(command)
 
     def _forecast(self, command: commands.Forecast) -> None:
         self._refuse_while_busy("forecast")
