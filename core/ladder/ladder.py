@@ -24,6 +24,8 @@ from verdigris.core.ladder.measure.time_rung import time_rung
 from verdigris.core.ladder.rungs.neural import Neural
 from verdigris.core.ladder.rungs.registry import require_rungs
 from verdigris.core.ladder.rungs.rung import Rung, RungFits
+from verdigris.core.ladder.surface_shader.displacement import find_displacement
+from verdigris.core.ladder.texels.displacement import DISPLACEMENT, Displacement
 from verdigris.core.ladder.views.scene import FitViews, Scene, painted_weights
 from verdigris.core.ladder.views.visibility import Seen, back_warnings, cameras_around, see
 
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, float], None]
 
+_DISPLACED = (
+    "the displacement is in {}, which surface.mtlx and the USD name; glTF has no displacement: "
+    "displace its mesh by this image. Rungs are fitted to the mesh as it is"
+)
 # Added to the seed of the views to which rungs are fitted.
 _HELD_OUT_SEED = 1009
 
@@ -50,6 +56,7 @@ class Ladder:
     measured: dict[str, Measured]
     held_out: HeldOut
     warnings: list[str]
+    displacement: Displacement | None
     shared_seconds: dict[str, float]
     """Seconds of the work that rungs share: compilation, views, reference pictures, held-out views,
     measurements."""
@@ -106,6 +113,15 @@ def make_ladder(
             if coverage is not None:
                 rung.add_opacity(coverage)
             rung.add_maps(scene)
+    displacement = None
+    if any(kind.is_lit and kind.is_on_material_set for kind in kinds):
+        with _timed(shared, DISPLACEMENT):
+            displacement, notes = find_displacement(scene, settings.size * scene.tiles_a_side)
+        warnings += notes
+    if displacement is not None:
+        warnings.append(_DISPLACED.format(displacement.file))
+        for rung in rungs:
+            rung.add_displacement(displacement)
     if settings.has_blocks:
         with _timed(shared, "blocks"):
             for rung in rungs:
@@ -114,7 +130,7 @@ def make_ladder(
         held_out = _held_out(scene, settings, lambda part: on_progress("held-out views", part))
     with _timed(shared, "measure"):
         measured = _measure(rungs, scene, held_out, on_progress)
-    return Ladder(scene, settings, rungs, measured, held_out, warnings, shared)
+    return Ladder(scene, settings, rungs, measured, held_out, warnings, displacement, shared)
 
 
 def _check_atlas(scene: Scene, settings: LadderSettings) -> None:

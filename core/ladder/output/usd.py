@@ -16,6 +16,7 @@ import numpy as np
 
 from verdigris.core.hosts.ladder_looks import VARIANT_SET
 from verdigris.core.ladder.rungs.rung import Preview, PreviewTexture, Rung, Written
+from verdigris.core.ladder.texels.displacement import DISPLACEMENT, Displacement
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import source_of
 
@@ -166,6 +167,8 @@ def _define_material(stage: Usd.Stage, variant: _Variant, colours: str | None) -
     if preview.opacity is not None:
         connect(preview.opacity, "opacity")
         surface.CreateInput("opacityThreshold", types.Float).Set(variant.cutoff)
+    if preview.displacement is not None:
+        _displace(stage, material, surface, preview.displacement)
     if preview.lit:
         return material
     # stored light: nothing but emission
@@ -181,6 +184,22 @@ def _define_material(stage: Usd.Stage, variant: _Variant, colours: str | None) -
     elif preview.light is not None:
         connect(preview.light, "light")
     return material
+
+
+def _displace(
+    stage: Usd.Stage, material: UsdShade.Material, surface: UsdShade.Shader, given: Displacement
+) -> None:
+    from pxr import Sdf
+
+    types, path = Sdf.ValueTypeNames, f"{material.GetPath()}/{DISPLACEMENT}"
+    image = PreviewTexture(
+        DISPLACEMENT, given.file, "r", "Float", is_srgb=False, scale=given.scale,
+        bias=-given.scale * given.midlevel,
+    )  # fmt: skip
+    source = _texture(stage, path, image).CreateOutput(image.channel, types.Float)
+    surface.CreateInput(image.port, types.Float).ConnectToSource(source)
+    moved = material.CreateDisplacementOutput()
+    moved.ConnectToSource(surface.CreateOutput(DISPLACEMENT, types.Token))
 
 
 def _texture(stage: Usd.Stage, path: str, given: PreviewTexture) -> UsdShade.Shader:
@@ -199,11 +218,11 @@ def _texture(stage: Usd.Stage, path: str, given: PreviewTexture) -> UsdShade.Sha
     texture.CreateInput("st", types.Float2).ConnectToSource(
         reader.CreateOutput("result", types.Float2)
     )
-    scale = 2.0 if given.is_normal else given.scale
+    scale, bias = (2.0, -1.0) if given.is_normal else (given.scale, given.bias)
     if scale is not None:
         texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
-    if given.is_normal:
-        texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
+    if bias:
+        texture.CreateInput("bias", types.Float4).Set((bias, bias, bias, 0))
     return texture
 
 
@@ -228,6 +247,11 @@ def connect_network(stage: Usd.Stage, material: UsdShade.Material, text: str) ->
     surface = _define(stage, str(material.GetPath()), source_of(node.getInput("surfaceshader")))
     output = material.CreateSurfaceOutput(_CONTEXT)
     output.ConnectToSource(surface.CreateOutput("out", Sdf.ValueTypeNames.Token))
+    terminal = node.getInput("displacementshader")
+    if terminal is not None:
+        moves = _define(stage, str(material.GetPath()), source_of(terminal))
+        output = material.CreateDisplacementOutput(_CONTEXT)
+        output.ConnectToSource(moves.CreateOutput("out", Sdf.ValueTypeNames.Token))
 
 
 def _define(stage: Usd.Stage, parent: str, node: mx.Node) -> UsdShade.Shader:

@@ -21,6 +21,7 @@ from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.page import ShownViews, make_page
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.surface_shader.surface_shader import describe_shader
+from verdigris.core.ladder.texels.displacement import DISPLACEMENT
 from verdigris.core.ladder.views.visibility import shows_backs
 from verdigris.core.pictures.picture_files import encode_jpeg
 
@@ -65,6 +66,9 @@ def _write_all(
     written = [
         (rung, rung.write_files(draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
+    if (moved := ladder.displacement) is not None:
+        atlas = ladder.scene.atlas
+        moved.write(draft, {} if atlas is None else atlas.parts(len(moved.values)))
     is_two_sided = shows_backs(ladder.held_out.seen)
     models = write_gltf(ladder.scene, written, draft, name, is_two_sided)
     lods = [each.as_json() for each in choose_lods(ladder.rungs, ladder.measured)]
@@ -83,6 +87,7 @@ def _write_all(
         "held_out_views": len(ladder.held_out.seen),
         "switch_flip": SWITCH_FLIP,
         "warnings": ladder.warnings,
+        **({} if moved is None else {DISPLACEMENT: moved.facts()}),
         "lods": lods,
         "models": models,
         "rungs": [

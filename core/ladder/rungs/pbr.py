@@ -135,7 +135,8 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         written = super().write_files(folder, has_ktx, atlas)
         if atlas is None:
             opacity = None if self.opacity is None else self.opacity.grid.values
-            written.shader, grid = surface_of_pbr(self.textures, opacity, self.name)
+            shader, grid = surface_of_pbr(self.textures, opacity, self.name)
+            written.shader = replace(shader, displacement=self.displacement)
             files = written.files
             there = {port: files[use] for port, use in _SHARED.items() if use in files}
             written.shader_files = write_images(
@@ -221,7 +222,8 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
             coat = PreviewTexture("clearcoat", files[COAT_MAP], "r", "Float", is_srgb=False)
             lit += [coat, replace(coat, port="clearcoatRoughness", channel="g")]
         alpha = PreviewTexture("opacity", files[BASE_COLOUR], "a", "Float")
-        return Preview(tuple(lit), alpha if written.has_alpha else None)
+        opacity = alpha if written.has_alpha else None
+        return Preview(tuple(lit), opacity, displacement=self.displacement)
 
     def timing(self) -> Timing:
         maps = BASE_COLOUR, ORM, NORMAL_MAP, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP

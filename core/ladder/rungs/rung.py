@@ -17,6 +17,7 @@ import numpy as np
 from verdigris.core.ladder.fitting.image_fit import BY_UNIQUE_UV
 from verdigris.core.ladder.fitting.maps import CUTOFF, MASK, Coverage, Opacity
 from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader, write_tiles
+from verdigris.core.ladder.texels.displacement import DISPLACEMENT, Displacement
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.images import Blocks, RungImage, write_ktx, write_png
 from verdigris.core.ladder.texels.tone_curve import CLAMP, ToneCurve
@@ -95,6 +96,7 @@ class PreviewTexture:
     is_srgb: bool = True
     is_on_light_set: bool = False
     scale: float | None = None
+    bias: float = 0.0
     is_normal: bool = False
     """Whether values are from -1 to 1."""
 
@@ -107,6 +109,7 @@ class Preview:
     opacity: PreviewTexture | None = None
     light: PreviewTexture | None = None
     """What it emits."""
+    displacement: Displacement | None = None
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,8 @@ class Rung:
     """What is evaluated for each light; None for stored light."""
     nanoseconds: float | None = None
     """Nanoseconds of one evaluation; None if it is not measured."""
+    displacement: Displacement | None = None
+    """What moves the mesh below textures of the material. Pictures of the rung do not show it."""
 
     @classmethod
     def compile(cls, teacher: Teacher) -> None:
@@ -222,6 +227,11 @@ class Rung:
 
         self.draw = draw
 
+    def add_displacement(self, found: Displacement) -> None:
+        """Moves the mesh below what is lit. Stored light is that of the mesh as it is."""
+        if self.is_lit and self.is_on_material_set:
+            self.displacement = found
+
     def add_maps(self, scene: Scene) -> None:
         """Adds maps of the mesh that pictures of the rung do not show."""
 
@@ -231,10 +241,11 @@ class Rung:
 
     def numbers(self) -> dict[str, Any]:
         """The numbers that a loader needs."""
+        found = {} if self.displacement is None else {DISPLACEMENT: self.displacement.facts()}
         if self.opacity is None:
-            return {}
+            return found
         cutoff = {"alpha_cutoff": CUTOFF} if self.opacity.mode == MASK else {}
-        return {"alpha_mode": self.opacity.mode, **cutoff}
+        return {**found, "alpha_mode": self.opacity.mode, **cutoff}
 
     def with_alpha(self, pixels: FloatArray) -> FloatArray:
         """Colours with the rung's opacity as their fourth channel, if it has one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -84,7 +84,7 @@ MaterialX.readFromXmlFile(document, "surface.mtlx")
             )  # fmt: skip
         shader, grid = start
         material = TexelMaterial(shader, device)
-        fitted = shader.bits(lambda each: not each.is_opacity)
+        fitted = shader.bits(lambda each: not (each.is_opacity or each.lets_light_pass))
         if fitted and settings.steps:
             check = LitPixels.draw(apart, seed, has_emission=True) if has_own_shader else None
             fit_surface.fit_surface(
@@ -103,10 +103,11 @@ MaterialX.readFromXmlFile(document, "surface.mtlx")
         self, folder: Path, has_ktx: bool = True, atlas: Atlas | None = None
     ) -> Written:
         """Writes `surface.mtlx` and its images; names of UDIM tiles contain <UDIM>."""
-        document, files = write_surface(self.shader, self.grid, folder, self.name, atlas)
-        written = Written({"document": document, **files})
+        shader = replace(self.shader, displacement=self.displacement)
+        document, files = write_surface(shader, self.grid, folder, self.name, atlas)
+        written = Written({"document": document, **files}, self.numbers())
         if atlas is None:
-            written.shader, written.shader_files = self.shader, files
+            written.shader, written.shader_files = shader, files
         return written
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.outputs import write_own_file
+from verdigris.core.ladder.texels.displacement import DISPLACEMENT
 from verdigris.core.ladder.texels.images import write_png
 from verdigris.core.material.codegen.geometry_values import texel_property
 from verdigris.core.material.graph.library import standard_library
@@ -28,13 +29,17 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
+    from verdigris.core.ladder.texels.displacement import Displacement
     from verdigris.core.ladder.texels.grid import Grid
     from verdigris.core.material.load.mtlx_document import Material
 
 _GRAPH, _SURFACE = "textures", "surface"
+_DISPLACEMENT_SHADER = "displacementshader"
 _DECODE = "srgb_texture_to_lin_rec709"
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
+# Parts of names of inputs that let light pass: fits compare reflected light, which hardly tells.
+_PASSING = ("transmission", "specTrans")
 # An input that varies less than this over the surface is constant.
 _LEAST_SPREAD = 1e-3
 # Parts of names of inputs that emit light or make holes.
@@ -72,6 +77,10 @@ class TexturedInput:
     @property
     def is_opacity(self) -> bool:
         return any(part in self.name for part in _HOLES)
+
+    @property
+    def lets_light_pass(self) -> bool:
+        return any(part in self.name for part in _PASSING)
 
     def stored(self, values: FloatArray) -> FloatArray:
         """Values (texels, channels) of the input as numbers from 0 to 1."""
@@ -121,6 +130,7 @@ class SurfaceShader:
     """The name of the material."""
     inputs: tuple[TexturedInput, ...]
     constants: tuple[Constant, ...] = ()
+    displacement: Displacement | None = None
 
     @property
     def channels(self) -> int:
@@ -168,9 +178,29 @@ class SurfaceShader:
             port.setOutputString(output.getName())
         material = root.addNode("surfacematerial", mx.createValidName(self.name), "material")
         material.addInput("surfaceshader", "surfaceshader").setNodeName(_SURFACE)
-        if not self.inputs:
+        if files is not None and self.displacement is not None:
+            _add_displacement(root, graph, self.displacement)
+            terminal = material.addInput(_DISPLACEMENT_SHADER, _DISPLACEMENT_SHADER)
+            terminal.setNodeName(DISPLACEMENT)
+        elif not self.inputs:
             root.removeNodeGraph(_GRAPH)
         return str(mx.writeToXmlString(root))
+
+
+def _add_displacement(root: mx.Document, graph: mx.NodeGraph, given: Displacement) -> None:
+    """Adds a displacement that reads the image of heights."""
+    image = graph.addNode("image", graph.createValidChildName("height"), "float")
+    image.addInput("file", "filename").setValueString(given.tiles or given.file)
+    above = graph.addNode("subtract", graph.createValidChildName("above_mesh"), "float")
+    above.addInput("in1", "float").setNodeName(image.getName())
+    above.setInputValue("in2", given.midlevel, "float")
+    output = graph.addOutput(graph.createValidChildName("height_out"), "float")
+    output.setNodeName(above.getName())
+    shader = root.addNode(DISPLACEMENT, DISPLACEMENT, _DISPLACEMENT_SHADER)
+    port = shader.addInput("displacement", "float")
+    port.setNodeGraphString(_GRAPH)
+    port.setOutputString(output.getName())
+    shader.setInputValue("scale", given.scale, "float")
 
 
 def _set_constant(port: mx.Input, constant: Constant) -> None:

@@ -17,6 +17,7 @@ from verdigris.core.material.graph.traversal import (
     value_of,
 )
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
+from verdigris.core.material.normalise.heights import COPIED_FROM
 from verdigris.core.material.normalise.type_conversions import CHANNELS, NUMBER, SINGLE
 from verdigris.core.material.shader.expand import is_node_source, is_shader
 
@@ -59,6 +60,7 @@ _CONVERTERS = {
         for kind in (*SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
     },
 }
+_ADDED = "float"
 # Nodes that pass on surface shaders, which must be lit for the generator.
 _LIT_ONLY = ("mix", "dot")
 # Shaders that are dropped before code is generated.
@@ -76,7 +78,8 @@ def find_fault(node: mx.Node) -> str | None:
         if not fault and port.getName() == DISABLE and not definition.getActiveInput(DISABLE):
             fault = _CANNOT_BE_DISABLED
         if fault:
-            return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
+            where = f"node {node.getNamePath()!r}, input {port.getName()!r}"
+            return f"{port.getAttribute(COPIED_FROM) or where}: {fault}"
     for port in definition.getActiveInputs() if is_of_document(definition, node) else ():
         fault = _of_struct(port) or _unreadable(port) or _unknown_unit(port)
         if fault and node.getInput(port.getName()) is None:
@@ -176,6 +179,11 @@ def _file_of_code(node: mx.Node) -> str:
 
 def _missing_definition(node: mx.Node) -> str:
     category, path = node.getCategory(), node.getNamePath()
+    for port in node.getInputs():
+        # the only type of inputs of added nodes
+        if port.hasAttribute(COPIED_FROM) and port.getType() != _ADDED:
+            where = port.getAttribute(COPIED_FROM)
+            return f"{where}: has the type {port.getType()}: it must be {_ADDED}"
     known = node.getDocument().getMatchingNodeDefs(node.getQualifiedName(category))
     if not known:
         return (

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _DISPLACEMENT, _PREVIEW = "displacement", "UsdPreviewSurface"
 _TERMINAL, _SURFACE = "displacementshader", "surfaceshader"
 HEIGHT = "height"
+COPIED_FROM = "copiedfrom"
+"""Attribute of an input of an added node: the artist's node and input, for errors."""
 
 
 def is_displaced(node: mx.Node) -> bool:
@@ -83,7 +85,9 @@ def _emit(node: mx.Node, scale: str = "") -> None:
 def _copy(port: mx.Input | None, node: mx.Node, name: str, kind: str, usual: str) -> None:
     copied = node.addInput(name, kind)
     if port is not None:
+        owner = port.getParent().getNamePath()
         copied.copyContentFrom(port)
+        copied.setAttribute(COPIED_FROM, f"node {owner!r}, input {port.getName()!r}")
     else:
         copied.setValueString(usual)
 

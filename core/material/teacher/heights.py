@@ -54,11 +54,31 @@ class _HeightTeacher(Teacher):
         self, uv: Floats, wo: Floats, frames: Frames | None = None, live: Floats | None = None
     ) -> Floats:
         found = super().unlit(uv, wo, frames, live)
-        is_wrong = ~(np.abs(found[:, 0]) < _LARGEST)
         self.places += len(uv)
-        self.not_finite += int(is_wrong.sum())
-        found[is_wrong] = 0
+        self.not_finite += clear_wrong(found[:, :1])
         return found
+
+
+def clear_wrong(heights: Floats) -> int:
+    """Makes 0 of evaluated heights (N, 1) that are NaN or infinite. Returns their number."""
+    is_wrong = ~(np.abs(heights) < _LARGEST)
+    heights[is_wrong] = 0
+    return int(is_wrong.sum())
+
+
+def height_teacher(teacher: Teacher, has_atlas: bool = True) -> _HeightTeacher | None:
+    """What emits the heights of a material; None if it does not displace its surface. Raises
+    VerdigrisError if something behind the displacement is wrong."""
+    found = height_document(teacher.document, teacher.material)
+    if found is None:
+        return None
+    other = _HeightTeacher(*found, teacher.device, teacher.mesh, has_atlas=has_atlas)
+    if other.tiles != teacher.tiles:
+        raise DocumentError(
+            f"{teacher.document.name}: its UDIM tiles are not those of the surface: give both the "
+            "same tiles"
+        )
+    return other
 
 
 def find_heights(teacher: Teacher, most: int) -> Heights | None:
@@ -72,15 +92,9 @@ def find_heights(teacher: Teacher, most: int) -> Heights | None:
 @profiled("heights")
 def heights_at(teacher: Teacher, width: int, height: int) -> Heights | None:
     """The same with this many texels."""
-    found = height_document(teacher.document, teacher.material)
-    if found is None:
+    other = height_teacher(teacher)
+    if other is None:
         return None
-    other = _HeightTeacher(*found, teacher.device, teacher.mesh)
-    if other.tiles != teacher.tiles:
-        raise DocumentError(
-            f"{teacher.document.name}: its UDIM tiles are not those of the surface: give both the "
-            "same tiles"
-        )
     values = average(other, width, height, _PLACES_A_SIDE)[..., 0]
     return Heights(values, other.not_finite / max(1, other.places))
 

@@ -25,6 +25,7 @@ from verdigris.core.ladder.surface_shader.surface_shader import (
     SurfaceShader,
     TexturedInput,
 )
+from verdigris.core.ladder.texels.displacement import Displacement
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.views.scene import Scene
@@ -40,11 +41,13 @@ from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 ROOT = Path(__file__).resolve().parents[4]
 LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive", "coat")}
+DENTS = Displacement(0.25, 0.5, np.zeros((4, 4)))
 LAYERED = SurfaceShader(
     "standard_surface",
     "tray",
     (TexturedInput("specular_rotation", "float"), TexturedInput("sheen_color", "color3")),
     (Constant("coat", "float", "0.5"),),
+    DENTS,
 )
 LAYERS = {"specular_rotation": "turn.png", "sheen_color": "pbr_sheen.png"}
 UNLIT = {"shown": "unlit_shown.png", "light": "unlit_light.png"}
@@ -69,6 +72,7 @@ def written(tmp_path_factory):
         *REFLECTION.values(),
         *detail.values(),
         *LAYERS.values(),
+        DENTS.file,
         "tray.vdg",
     ):
         (folder / name).write_bytes(b"")
@@ -84,7 +88,7 @@ def written(tmp_path_factory):
     # what the files hold is not read
     rungs = [
         (NeuralRung(None), Written()),
-        (PbrRung(None), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
+        (PbrRung(None, displacement=DENTS), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
         (UnlitRung(None), Written(UNLIT, {"curve": CURVE})),
         (ReflectionRung(None), Written(REFLECTION, MIRRORED)),
         (DetailRung(None), Written(detail, numbers)),
@@ -247,6 +251,21 @@ def test_gltf_textures_have_a_network_of_materialx_with_all_layers(written):
         return UsdShade.Shader(node.GetPrim()).GetInput("file").Get().path
 
     assert image("specular_rotation") == "./turn.png" and image("sheen_color") == "./pbr_sheen.png"
+
+
+def test_lit_rungs_displace_the_mesh(written):
+    stage, _ = written
+    for variant in ("neural", "pbr"):
+        _, material, surface = surface_of(stage, variant)
+        assert material.ComputeDisplacementSource()[0].GetPath() == surface.GetPath()
+        assert file_behind(surface, "displacement") == (f"./{DENTS.file}", "st")
+        image = UsdShade.Shader(surface.GetInput("displacement").GetConnectedSources()[0][0].source)
+        height = 0.75 * image.GetInput("scale").Get()[0] + image.GetInput("bias").Get()[0]
+        assert height == DENTS.scale * (0.75 - DENTS.midlevel)
+        moves, _, _ = material.ComputeDisplacementSource("mtlx")
+        assert moves.GetShaderId() == "ND_displacement_float"
+        assert moves.GetInput("scale").Get() == DENTS.scale
+    assert not surface_of(stage, "unlit")[1].ComputeDisplacementSource()[0]
 
 
 def test_mirrored_light_is_read_where_the_shader_of_the_manual_reads_it(tmp_path):

@@ -106,6 +106,9 @@ def test_a_shader_file_has_heights(tmp_path):
             '<input name="displacement" type="float" nodename="lost"/>',
             "the displacement is left out: ",
         ),
+        (WAVE + number("scale", "nan"), "node 'bumps', input 'scale': the value 'nan' does not"),
+        (WAVE + number("scale", "1, 2", "vector2"), "'bumps', input 'scale': has the type vector2"),
+        (number("displacement", "1, 1, 1", "color3"), "input 'displacement': has the type color3"),
     ],
 )
 def test_faulty_heights_get_one_line(displacement, note):
