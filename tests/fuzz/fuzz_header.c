@@ -5,7 +5,7 @@
 #define VERDIGRIS_IMPLEMENTATION
 #include "verdigris.h"
 
-enum { FILES = 8 };
+enum { FILES = 11 };
 
 typedef struct {
     char name[132];
@@ -106,7 +106,8 @@ static void damage(Folder *folder) {
 
 static int load(Folder *folder, const char *path) {
     static const char *const names[] = {"manifest.json", "weights.bin",   "latents.ktx2", "emission.ktx2",
-                                        "opacity.ktx2",  "proxies.ktx2", "reference.json"};
+                                        "opacity.ktx2",  "proxies.ktx2", "reference.json",
+                                        "transmitted.bin", "transmitted_reference.json", "height.ktx2"};
     size_t i;
     folder->count = 0;
     for (i = 0; i < sizeof names / sizeof *names; i++) {
@@ -145,10 +146,18 @@ static int try_folder(Folder *folder, int checks, unsigned long *opened, unsigne
         /* a place far away, directions at the horizon, values that are no numbers */
         static const float uvs[4][2] = {{0.5f, 0.25f}, {-1e6f, 0.999999f}, {3.75f, -0.0f}, {1e-30f, NAN}};
         const float up[3] = {0, 0.6f, 0.8f}, low[3] = {1, 0, 1e-20f};
+        static const float extent[2] = {1, 1}, randoms[2][2] = {{0, 0}, {0.99f, 0.9999f}};
         float response[3];
         ++*opened;
-        for (i = 0; i < 4; i++)
+        for (i = 0; i < 4; i++) {
+            VdSurface surface;
             vd_decode(&bundle, uvs[i], (float)i * 3 - 2, i & 1 ? low : up, up, response);
+            vd_prepare(&bundle, uvs[i], 0, i & 1 ? low : up, 0, 0.5f, &surface);
+            vd_draw(&surface, randoms[i & 1], response);
+            vd_pdf(&surface, response);
+            if (bundle.relief.format)
+                vd_relief(&bundle, uvs[i], i & 1 ? low : up, extent, 0, response);
+        }
         holds = checks ? vd_check_with(&bundle, read_memory, folder, &largest, error) : 1;
         *agreed += (unsigned long)holds;
         if (holds && !vd_unpack_latents(&bundle, error))

@@ -15,7 +15,8 @@ _OPTIONS = ["-std=gnu99", "-O1", "-g", "-fno-sanitize-recover=all", "-I", str(_R
 # In the order of fuzz_header.c, which numbers those that there are.
 _FILES = (
     "manifest.json", "weights.bin", "latents.ktx2", "emission.ktx2", "opacity.ktx2",
-    "proxies.ktx2", "reference.json",
+    "proxies.ktx2", "reference.json", "transmitted.bin", "transmitted_reference.json",
+    "height.ktx2",
 )  # fmt: skip
 _LIMIT_MB = 512
 _ASAN = f"hard_rss_limit_mb={_LIMIT_MB}:quarantine_size_mb=16"

@@ -17,6 +17,8 @@
            upload_level(bundle.latents.level[level]);    // its layers, one after the other
        vd_close(&bundle);
 
+   On the CPU, vd_decode returns a response, and vd_prepare with vd_shade, vd_pdf and vd_draw serves a path tracer.
+
    Optional, before the implementation:
        VD_MALLOC(bytes), VD_FREE(pointer)   memory
        VD_NO_STDIO                          no vd_open and no files; use vd_open_with
@@ -37,6 +39,7 @@ extern "C" {
 #define VD_MOST_LAYERS 9
 #define VD_CHANNELS 8 /* most latent channels of a texel */
 #define VD_MOST_LIVE 3
+#define VD_MOST_FRAMES 4
 
 /* The texel formats of bundles, one a row: its name, also in the manifest; its VkFormat, which is the value of
    VD_name; bytes of a texel, or of a block; texels along a side of a block; and the textures that may have it. */
@@ -96,6 +99,12 @@ typedef struct {
     VdActivation activation;
 } VdLayer;
 
+/* Constants of the table `sampler`. */
+typedef struct {
+    float slope, width_minimum, width_maximum, weight_minimum, view_cosine_minimum, view_cosine_maximum, tilt_share,
+        tilt_maximum, lean_cosine_minimum;
+} VdSampler;
+
 typedef struct {
     char name[128];
     char advised[16]; /* arithmetic; "" if the bundle gives no advice */
@@ -105,6 +114,9 @@ typedef struct {
     VdLiveInput live[VD_MOST_LIVE];
     VdLayer layer[VD_MOST_LAYERS];
     uint32_t frames, frames_stride; /* first byte of the tensor `frames`, bytes a row */
+    int has_sampler;                /* bundles before 4.2 have none, and draw from a cosine lobe and uniformly */
+    VdSampler sampler;
+    VdLayer head[4]; /* two layers of the sampler's head, two of the head of split-sum lighting */
     float slope, width;
     float shift, limit;
     float half_z_minimum, length_epsilon, stretch_limit, cosine_offset, logarithm_share;
@@ -172,6 +184,50 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
 /* The same with values of the live inputs, from 0 to 1. */
 void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                     const float live[VD_MOST_LIVE], float response[3]);
+
+/* A learned frame under a view, or a lobe of the sampler. */
+typedef struct {
+    float axes[3][3]; /* tangent, bitangent, normal */
+    float seen[3];    /* wo in these; for a lobe, above their horizon */
+    float width[2];   /* of a lobe, GGX alpha along tangent and bitangent; of a learned frame, its stretch */
+} VdFrame;
+
+/* A place of the surface under a view, for any number of lights. The second row of each array is that of light from below. */
+typedef struct {
+    const VdBundle *bundle;
+    float wo[3], latent[VD_CHANNELS + VD_MOST_LIVE];
+    float share; /* of the directions that vd_draw draws above; 1 for an opaque surface */
+    VdFrame frame[2][VD_MOST_FRAMES], lobe[2][VD_MOST_FRAMES];
+    float weight[2][VD_MOST_FRAMES + 2]; /* of the lobes, the cosine lobe and the uniform hemisphere */
+} VdSurface;
+
+/* `live`: values of the live inputs, 0 for their defaults. `share`: the part of the directions that is drawn above, from 0
+   to 1, .5 for want of better; an opaque surface takes 1. */
+void vd_prepare(const VdBundle *bundle, const float uv[2], float lod, const float wo[3], const float *live, float share,
+                VdSurface *surface);
+/* The response for one light, as vd_decode. */
+void vd_shade(const VdSurface *surface, const float wi[3], float response[3]);
+/* The density with which vd_draw draws wi, by solid angle: over the sphere for a surface that transmits. It integrates to 1
+   less the share of draws that carry no light. */
+float vd_pdf(const VdSurface *surface, const float wi[3]);
+/* A direction of light for two numbers in [0, 1), uniform and independent. Returns 0 where it carries no light: count such a
+   draw as a sample of 0. The weight of others is response / density. */
+int vd_draw(const VdSurface *surface, const float random[2], float wi[3]);
+
+/* Your environment map, without the sun. Directions are unit vectors in the tangent frame. */
+typedef struct {
+    /* mean radiance of so large a solid angle around a direction */
+    void (*radiance)(void *user, const float direction[3], float solid_angle, float light[3]);
+    /* the integral of radiance times cosine around a normal */
+    void (*irradiance)(void *user, const float normal[3], float light[3]);
+    void *user;
+} VdEnvironment;
+
+/* Light of an environment on both sides, as neural_environment_sides.slang: by filtered samples, whose `random` is uniform in
+   [0, 1) and the same for all of a pixel; or by split-sum lighting, without noise. */
+void vd_environment_light(const VdSurface *surface, const VdEnvironment *environment, uint32_t samples,
+                          const float random[2], float light[3]);
+void vd_environment_light_split(const VdSurface *surface, const VdEnvironment *environment, float light[3]);
 
 /* Relief of a bundle with a height map, as neuralRelief in neural_relief.slang: bundle.relief.format is not 0. `extent` is
    the length of dP/du and dP/dv in world units, `lod` log2 of the footprint's width in texels of the height map. wo[2]
@@ -854,7 +910,7 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
                   {"head1", rows - free_rows, 16, free_rows},
                   {"split0", 24, seen + 3 * frames + 2, 0},
                   {"split1", 2 * frames + 3, 24, 0}};
-    uint32_t index, place, stride;
+    uint32_t index, stride;
     char name[32];
     *end = 0;
     if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, bundle->channels + bundle->live_count,
@@ -874,17 +930,48 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
         /* without a sampler, or with one of another kind, the place stays free */
         const int has = is_known && (index < 2 || split.at);
         uint8_t *const into = has ? target : 0;
+        VdLayer *layer = &bundle->head[index];
+        layer->inputs = heads[index].columns, layer->outputs = heads[index].rows + heads[index].free;
         snprintf(name, sizeof name, "%s.weights", heads[index].name);
-        if (!vd__tensor(&tensors, data, bytes, name, heads[index].rows, heads[index].columns, into, end, &place,
-                        &stride))
+        if (!vd__tensor(&tensors, data, bytes, name, heads[index].rows, heads[index].columns, into, end,
+                        &layer->weights, &layer->row_stride))
             return 0;
-        *end += heads[index].free * stride;
+        *end += heads[index].free * layer->row_stride;
         snprintf(name, sizeof name, "%s.bias", heads[index].name);
-        if (!vd__tensor(&tensors, data, bytes, name, 0, heads[index].rows, into, end, &place, &stride))
+        if (!vd__tensor(&tensors, data, bytes, name, 0, heads[index].rows, into, end, &layer->bias, &stride))
             return 0;
         *end += heads[index].free * 2;
     }
+    bundle->has_sampler = is_known;
     *end = vd__align(*end, 128);
+    return 1;
+}
+
+/* Constants that an older sampler does not have change nothing: its outputs for them are 0. Its least cosine is one number. */
+static int vd__sampler(VdBundle *bundle, const Vd__Field *root) {
+    const Vd__Field table = vd__get(root, "sampler");
+    VdSampler *found = &bundle->sampler;
+    static const char *const names[] = {"slope", "width_minimum", "width_maximum", "weight_minimum", "view_cosine_minimum",
+                                        "view_cosine_maximum", "tilt_share", "tilt_maximum", "lean_cosine_minimum"};
+    float *const numbers[] = {&found->slope, &found->width_minimum, &found->width_maximum, &found->weight_minimum,
+                              &found->view_cosine_minimum, &found->view_cosine_maximum, &found->tilt_share,
+                              &found->tilt_maximum, &found->lean_cosine_minimum};
+    uint32_t index;
+    if (!bundle->has_sampler)
+        return 1;
+    found->lean_cosine_minimum = found->tilt_maximum = 1;
+    for (index = 0; index < sizeof names / sizeof *names; index++) {
+        const Vd__Field number = vd__get(&table, names[index]);
+        double value = 0;
+        const int is_positive = index < 7 ? index != 0 && index != 6 : 1;
+        if (!number.at && index >= 5)
+            continue;
+        if (!vd__real(&number, is_positive ? 1e-6 : 0, 1e6, &value))
+            return 0;
+        *numbers[index] = (float)value;
+    }
+    if (found->view_cosine_maximum < found->view_cosine_minimum)
+        found->view_cosine_maximum = found->view_cosine_minimum;
     return 1;
 }
 
@@ -1095,7 +1182,8 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         holds = vd__tensors(bundle, &root, data, bytes, bundle->weights, &size);
     }
     VD_FREE(data);
-    if (!holds || (below.at && !vd__below(bundle, &root, read, user)) || !vd__constants(bundle, json->error))
+    if (!holds || !vd__sampler(bundle, &root) || (below.at && !vd__below(bundle, &root, read, user)) ||
+        !vd__constants(bundle, json->error))
         return 0;
     if (!latents.at)
         return vd__wrong(&latents, "write the bundle again");
@@ -1350,34 +1438,99 @@ static float vd__activate(const VdBundle *bundle, VdActivation activation, float
     }
 }
 
-/* Inputs of the network for one learned frame: steps 3 and 4 of FORMAT.md. */
-static void vd__frame_inputs(const VdBundle *bundle, const float r[8], const float wi[3], const float wo[3],
-                             float *inputs) {
-    float n[3] = {r[0], r[1], r[2] + 1}, t[3] = {r[3] + 1, r[4], r[5]}, b[3], h[3], a[3], c[3], g[3];
-    float along, cosine, s;
+static void vd__cross(const float a[3], const float b[3], float product[3]) {
+    product[0] = a[1] * b[2] - a[2] * b[1], product[1] = a[2] * b[0] - a[0] * b[2], product[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Components in a frame. */
+static void vd__local(const VdFrame *frame, const float v[3], float local[3]) {
+    local[0] = vd__dot(frame->axes[0], v), local[1] = vd__dot(frame->axes[1], v), local[2] = vd__dot(frame->axes[2], v);
+}
+
+/* The tangent across the normal, and the bitangent. */
+static void vd__square(const VdBundle *bundle, VdFrame *frame) {
+    float *const t = frame->axes[0], *const n = frame->axes[2];
+    const float along = vd__dot(n, t);
     int i;
-    vd__normalise(bundle, n);
-    along = vd__dot(n, t);
     for (i = 0; i < 3; i++)
         t[i] -= n[i] * along;
     vd__normalise(bundle, t);
-    b[0] = n[1] * t[2] - n[2] * t[1], b[1] = n[2] * t[0] - n[0] * t[2], b[2] = n[0] * t[1] - n[1] * t[0];
-    a[0] = vd__dot(t, wi), a[1] = vd__dot(b, wi), a[2] = vd__dot(n, wi);
-    c[0] = vd__dot(t, wo), c[1] = vd__dot(b, wo), c[2] = vd__dot(n, wo);
+    vd__cross(n, t, frame->axes[1]);
+}
+
+/* Step 3 of FORMAT.md, for all learned frames. */
+static void vd__frames(const VdBundle *bundle, const uint8_t *weights, const float *latent, const float wo[3],
+                       VdFrame *frames) {
+    const VdLayer rows = {bundle->channels + bundle->live_count, 8, bundle->frames, 0, bundle->frames_stride, VD_NONE};
+    uint32_t each, row, column, i;
+    for (each = 0; each < bundle->frame_count; each++) {
+        VdFrame *frame = &frames[each];
+        float r[8];
+        for (row = 0; row < 8; row++) {
+            const uint8_t *from = weights + rows.weights + rows.row_stride * (8 * each + row);
+            for (r[row] = 0, column = 0; column < rows.inputs; column++)
+                r[row] += vd__at(from + 2 * column) * latent[column];
+        }
+        frame->axes[2][0] = r[0], frame->axes[2][1] = r[1], frame->axes[2][2] = r[2] + 1;
+        frame->axes[0][0] = r[3] + 1, frame->axes[0][1] = r[4], frame->axes[0][2] = r[5];
+        vd__normalise(bundle, frame->axes[2]);
+        vd__square(bundle, frame);
+        for (i = 0; i < 2; i++)
+            frame->width[i] = expf(bundle->stretch_limit * tanhf(r[6 + i] / bundle->stretch_limit));
+        vd__local(frame, wo, frame->seen);
+    }
+}
+
+/* Step 4 of FORMAT.md: inputs of the network for one learned frame. */
+static void vd__frame_inputs(const VdBundle *bundle, const VdFrame *frame, const float wi[3], float *inputs) {
+    const float *c = frame->seen;
+    float h[3], a[3], g[3], cosine, s;
+    int i;
+    vd__local(frame, wi, a);
     for (i = 0; i < 3; i++)
         h[i] = a[i] + c[i];
     vd__normalise(bundle, h);
     cosine = vd__dot(h, a);
     s = 1 + h[2] > bundle->half_z_minimum ? 1 + h[2] : bundle->half_z_minimum;
     s = (cosine + a[2]) / s;
-    for (i = 0; i < 2; i++)
-        g[i] = h[i] * expf(bundle->stretch_limit * tanhf(r[6 + i] / bundle->stretch_limit));
-    g[2] = h[2];
+    g[0] = h[0] * frame->width[0], g[1] = h[1] * frame->width[1], g[2] = h[2];
     vd__normalise(bundle, g);
     memcpy(inputs, g, sizeof g);
     inputs[3] = a[0] - h[0] * s, inputs[4] = a[1] - h[1] * s, inputs[5] = cosine;
     inputs[6] = a[2], inputs[7] = c[2];
     inputs[8] = vd__logarithm(bundle, a[2]), inputs[9] = vd__logarithm(bundle, c[2]);
+}
+
+/* y = weights * x + bias */
+static void vd__layer(const uint8_t *weights, const VdLayer *layer, const float *x, float *y) {
+    uint32_t row, column;
+    for (row = 0; row < layer->outputs; row++) {
+        const uint8_t *from = weights + layer->weights + row * layer->row_stride;
+        y[row] = vd__at(weights + layer->bias + 2 * row);
+        for (column = 0; column < layer->inputs; column++)
+            y[row] += vd__at(from + 2 * column) * x[column];
+    }
+}
+
+/* Steps 4 to 6 of FORMAT.md, for light on the side of the decoder. */
+static void vd__respond(const VdBundle *bundle, const uint8_t *weights, const float *latent, const VdFrame *frames,
+                        const float wi[3], float response[3]) {
+    const uint32_t place = bundle->channels + bundle->live_count;
+    float x[256], y[256];
+    uint32_t index, row, lobe;
+    memcpy(x, latent, place * sizeof *x);
+    for (index = 0; index < bundle->frame_count; index++)
+        vd__frame_inputs(bundle, &frames[index], wi, x + place + 10 * index);
+    for (index = 0; index < bundle->layer_count; index++) {
+        vd__layer(weights, &bundle->layer[index], x, y);
+        for (row = 0; row < bundle->layer[index].outputs; row++)
+            x[row] = vd__activate(bundle, bundle->layer[index].activation, y[row]);
+    }
+    for (lobe = 0; lobe < bundle->lobes; lobe++)
+        for (index = 0; index < 3; index++) {
+            const float raised = x[3 * lobe + index] - bundle->shift;
+            response[index] += expf(raised < bundle->limit ? raised : bundle->limit);
+        }
 }
 
 /* Light from below, mirrored to the side of the viewer. Straight down where no facet refracts it to the viewer. */
@@ -1426,12 +1579,19 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
     vd_decode_live(bundle, uv, lod, wi, wo, bundle->record.live, response);
 }
 
+/* The latent, behind it the values of live inputs. */
+static void vd__place(const VdBundle *bundle, const float uv[2], float lod, const float *live, float *latent) {
+    uint32_t index;
+    vd__latent(bundle, uv, lod, latent);
+    for (index = 0; index < bundle->live_count; index++)
+        latent[bundle->channels + index] = live[index];
+}
+
 void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                     const float live[VD_MOST_LIVE], float response[3]) {
-    const uint32_t place = bundle->channels + bundle->live_count;
     const uint8_t *weights = bundle->weights;
-    float x[256], y[256], mirrored[3];
-    uint32_t frame, row, column, index, lobe;
+    float latent[VD_CHANNELS + VD_MOST_LIVE], mirrored[3];
+    VdFrame frames[VD_MOST_FRAMES];
     response[0] = response[1] = response[2] = 0;
     if (wi[2] < 0 && bundle->index > 0) {
         vd__mirror(bundle, wi, wo, mirrored);
@@ -1440,34 +1600,433 @@ void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const 
     }
     if (!(wi[2] > 0) || !(wo[2] > 0))
         return;
-    vd__latent(bundle, uv, lod, x);
-    for (index = 0; index < bundle->live_count; index++)
-        x[bundle->channels + index] = live[index];
-    for (frame = 0; frame < bundle->frame_count; frame++) {
-        float raw[8];
-        for (row = 0; row < 8; row++) {
-            const uint8_t *from = weights + bundle->frames + bundle->frames_stride * (8 * frame + row);
-            for (raw[row] = 0, column = 0; column < place; column++)
-                raw[row] += vd__at(from + 2 * column) * x[column];
-        }
-        vd__frame_inputs(bundle, raw, wi, wo, x + place + 10 * frame);
+    vd__place(bundle, uv, lod, live, latent);
+    vd__frames(bundle, weights, latent, wo, frames);
+    vd__respond(bundle, weights, latent, frames, wi, response);
+}
+
+/* ---- the sampler ---- */
+
+#define VD__PI 3.14159265f
+#define VD__BELOW_ONE 0.99999994f
+
+static float vd__clamp(float x, float least, float most) { return x > least ? x < most ? x : most : least; }
+
+static float vd__max(float a, float b) { return a > b ? a : b; }
+
+/* From components in a frame. */
+static void vd__to_surface(const VdFrame *frame, const float local[3], float v[3]) {
+    int i;
+    for (i = 0; i < 3; i++)
+        v[i] = frame->axes[0][i] * local[0] + frame->axes[1][i] * local[1] + frame->axes[2][i] * local[2];
+}
+
+static uint32_t vd__head_inputs(const VdSurface *surface, int side, float *inputs) {
+    const VdBundle *bundle = surface->bundle;
+    uint32_t count = bundle->channels + bundle->live_count, each;
+    memcpy(inputs, surface->latent, count * sizeof *inputs);
+    for (each = 0; each <= bundle->frame_count; each++) {
+        const float cosine = each < bundle->frame_count ? surface->frame[side][each].seen[2] : surface->wo[2];
+        inputs[count++] = cosine;
+        inputs[count++] = vd__logarithm(bundle, cosine);
     }
-    for (index = 0; index < bundle->layer_count; index++) {
-        const VdLayer *layer = &bundle->layer[index];
-        for (row = 0; row < layer->outputs; row++) {
-            const uint8_t *from = weights + layer->weights + row * layer->row_stride;
-            float sum = vd__at(weights + layer->bias + 2 * row);
-            for (column = 0; column < layer->inputs; column++)
-                sum += vd__at(from + 2 * column) * x[column];
-            y[row] = vd__activate(bundle, layer->activation, sum);
+    return count;
+}
+
+/* Both layers of a head: 0 is the sampler's, 2 that of split-sum lighting. */
+static void vd__head(const VdSurface *surface, int side, int head, const float *inputs, float *outputs) {
+    const VdBundle *bundle = surface->bundle;
+    const uint8_t *weights = bundle->weights + (side ? bundle->decoder_bytes : 0);
+    float hidden[24];
+    uint32_t row;
+    vd__layer(weights, &bundle->head[head], inputs, hidden);
+    for (row = 0; row < bundle->head[head].outputs; row++)
+        hidden[row] = vd__max(hidden[row], bundle->sampler.slope * hidden[row]);
+    vd__layer(weights, &bundle->head[head + 1], hidden, outputs);
+}
+
+static void vd__lobes(VdSurface *surface, int side) {
+    const VdBundle *bundle = surface->bundle;
+    const VdSampler *limits = &bundle->sampler;
+    const uint32_t count = bundle->frame_count;
+    float inputs[VD_CHANNELS + VD_MOST_LIVE + 2 * VD_MOST_FRAMES + 2], y[6 * VD_MOST_FRAMES + 2];
+    float *const weight = surface->weight[side], largest, total = 0;
+    uint32_t each, i;
+    for (each = 0; each < count + 2; each++)
+        weight[each] = each < count ? 0.0f : 0.5f;
+    memcpy(surface->lobe[side], surface->frame[side], sizeof surface->lobe[side]);
+    if (!bundle->has_sampler)
+        return;
+    vd__head_inputs(surface, side, inputs);
+    vd__head(surface, side, 0, inputs, y);
+    for (largest = y[2 * count], each = 1; each < count + 2; each++)
+        largest = vd__max(largest, y[2 * count + each]);
+    for (each = 0; each < count + 2; each++)
+        total += weight[each] = expf(y[2 * count + each] - largest);
+    for (each = 0; each < count + 2; each++)
+        weight[each] = limits->weight_minimum + (1 - limits->weight_minimum * (float)(count + 2)) * weight[each] / total;
+    for (each = 0; each < count; each++) {
+        const VdFrame *frame = &surface->frame[side][each];
+        VdFrame *lobe = &surface->lobe[side][each];
+        float next[3], tilt[2], least;
+        vd__local(frame, surface->frame[side][(each + 1) % count].axes[2], next);
+        for (i = 0; i < 2; i++) {
+            const float lean = y[5 * count + 2 + each] * next[i] / vd__max(next[2], limits->lean_cosine_minimum);
+            tilt[i] = vd__clamp(limits->tilt_share * y[3 * count + 2 + 2 * each + i] + lean, -limits->tilt_maximum,
+                                limits->tilt_maximum);
+            /* beyond these numbers the limits hold, and expf could overflow */
+            lobe->width[i] = vd__clamp(expf(vd__clamp(y[2 * each + i], -40, 40)) / frame->width[i], limits->width_minimum,
+                                       limits->width_maximum);
         }
-        memcpy(x, y, layer->outputs * sizeof *y);
+        for (i = 0; i < 3; i++)
+            lobe->axes[2][i] = frame->axes[2][i] + tilt[0] * frame->axes[0][i] + tilt[1] * frame->axes[1][i];
+        vd__normalise(bundle, lobe->axes[2]);
+        vd__square(bundle, lobe);
+        vd__local(lobe, surface->wo, lobe->seen);
+        least = vd__clamp(vd__max(lobe->width[0], lobe->width[1]), limits->view_cosine_minimum, limits->view_cosine_maximum);
+        lobe->seen[2] = vd__max(lobe->seen[2], least);
+        vd__normalise(bundle, lobe->seen);
     }
-    for (lobe = 0; lobe < bundle->lobes; lobe++)
-        for (index = 0; index < 3; index++) {
-            const float raised = x[3 * lobe + index] - bundle->shift;
-            response[index] += expf(raised < bundle->limit ? raised : bundle->limit);
+}
+
+/* Density of the view's reflections at visible normals (Heitz 2018). */
+static float vd__ggx(const VdBundle *bundle, const VdFrame *lobe, const float wi[3]) {
+    const float *v = lobe->seen, x = lobe->width[0], y = lobe->width[1];
+    float a[3], h[3], spread, root;
+    int i;
+    vd__local(lobe, wi, a);
+    for (i = 0; i < 3; i++)
+        h[i] = a[i] + v[i];
+    vd__normalise(bundle, h);
+    if (!(h[2] > 0) || !(vd__dot(a, h) > 0))
+        return 0;
+    spread = h[0] / x * (h[0] / x) + h[1] / y * (h[1] / y) + h[2] * h[2];
+    root = sqrtf(x * v[0] * (x * v[0]) + y * v[1] * (y * v[1]) + v[2] * v[2]);
+    return 1 / (VD__PI * x * y * spread * spread * 2 * (v[2] + root));
+}
+
+/* Density of the mixture of one side, in its decoder's directions. */
+static float vd__density(const VdSurface *surface, int side, const float wi[3]) {
+    const uint32_t count = surface->bundle->frame_count;
+    const float *weight = surface->weight[side];
+    float density = wi[2] > 0 ? (weight[count] * wi[2] + 0.5f * weight[count + 1]) / VD__PI : 0;
+    uint32_t each;
+    for (each = 0; each < count; each++)
+        if (weight[each] > 0)
+            density += weight[each] * vd__ggx(surface->bundle, &surface->lobe[side][each], wi);
+    return density;
+}
+
+static void vd__around(float z, float turn, float v[3]) {
+    const float sine = sqrtf(vd__max(1 - z * z, 0));
+    v[0] = sine * cosf(2 * VD__PI * turn), v[1] = sine * sinf(2 * VD__PI * turn), v[2] = z;
+}
+
+/* The view reflected at a visible normal, from a spherical cap (Dupuy and Benyoub 2023). */
+static void vd__reflect(const VdBundle *bundle, const VdFrame *lobe, float turn, float height, float wi[3]) {
+    const float *v = lobe->seen;
+    float e[3] = {lobe->width[0] * v[0], lobe->width[1] * v[1], v[2]}, h[3], local[3], along;
+    int i;
+    vd__normalise(bundle, e);
+    vd__around((1 - height) * (1 + e[2]) - e[2], turn, h);
+    h[0] = lobe->width[0] * (h[0] + e[0]), h[1] = lobe->width[1] * (h[1] + e[1]), h[2] = vd__max(h[2] + e[2], 0);
+    vd__normalise(bundle, h);
+    along = 2 * vd__dot(h, v);
+    for (i = 0; i < 3; i++)
+        local[i] = along * h[i] - v[i];
+    vd__to_surface(lobe, local, wi);
+}
+
+static void vd__draw(const VdSurface *surface, int side, float turn, float height, float wi[3]) {
+    const uint32_t count = surface->bundle->frame_count;
+    const float *weight = surface->weight[side];
+    float before = 0;
+    uint32_t lobe = 0;
+    while (lobe < count + 1 && turn >= before + weight[lobe])
+        before += weight[lobe++];
+    turn = vd__clamp((turn - before) / weight[lobe], 0, VD__BELOW_ONE);
+    if (lobe >= count)
+        vd__around(lobe == count ? sqrtf(1 - height) : height, turn, wi);
+    else
+        vd__reflect(surface->bundle, &surface->lobe[side][lobe], turn, height, wi);
+}
+
+/* The density of a direction of light from below by that of its mirrored one. */
+static float vd__change(const VdSurface *surface, const float wi[3], const float mirrored[3]) {
+    const double index = surface->bundle->index;
+    double h[3], length = 0, seen = 0, lit = 0;
+    int i;
+    if (index == 1)
+        return 1;
+    for (i = 0; i < 3; i++) {
+        h[i] = (double)mirrored[i] + surface->wo[i];
+        length += h[i] * h[i];
+    }
+    for (i = 0; i < 3; i++) {
+        h[i] /= length > 1e-12 ? sqrt(length) : 1e-6;
+        seen += surface->wo[i] * h[i];
+        lit += wi[i] * h[i];
+    }
+    length = seen + index * lit;
+    length *= length;
+    return (float)(4 * seen * index * index * fabs(lit) / (length > 1e-6 ? length : 1e-6));
+}
+
+void vd_prepare(const VdBundle *bundle, const float uv[2], float lod, const float wo[3], const float *live, float share,
+                VdSurface *surface) {
+    int side;
+    memset(surface, 0, sizeof *surface);
+    surface->bundle = bundle;
+    surface->share = bundle->index > 0 ? share : 1;
+    memcpy(surface->wo, wo, sizeof surface->wo);
+    vd__place(bundle, uv, lod, live ? live : bundle->record.live, surface->latent);
+    for (side = 0; side < (bundle->index > 0 ? 2 : 1); side++) {
+        const uint8_t *weights = bundle->weights + (side ? bundle->decoder_bytes : 0);
+        vd__frames(bundle, weights, surface->latent, wo, surface->frame[side]);
+        vd__lobes(surface, side);
+    }
+}
+
+/* The response to light on the side of the decoder. */
+static void vd__shade(const VdSurface *surface, int side, const float wi[3], float response[3]) {
+    const VdBundle *bundle = surface->bundle;
+    response[0] = response[1] = response[2] = 0;
+    if (wi[2] > 0 && surface->wo[2] > 0)
+        vd__respond(bundle, bundle->weights + (side ? bundle->decoder_bytes : 0), surface->latent, surface->frame[side], wi,
+                    response);
+}
+
+void vd_shade(const VdSurface *surface, const float wi[3], float response[3]) {
+    const int side = wi[2] < 0 && surface->bundle->index > 0;
+    float mirrored[3];
+    if (side)
+        vd__mirror(surface->bundle, wi, surface->wo, mirrored);
+    vd__shade(surface, side, side ? mirrored : wi, response);
+}
+
+float vd_pdf(const VdSurface *surface, const float wi[3]) {
+    float mirrored[3];
+    if (!(surface->bundle->index > 0) || wi[2] >= 0)
+        return surface->share * vd__density(surface, 0, wi);
+    vd__mirror(surface->bundle, wi, surface->wo, mirrored);
+    if (!(mirrored[2] > 0))
+        return 0;
+    return (1 - surface->share) * vd__density(surface, 1, mirrored) * vd__change(surface, wi, mirrored);
+}
+
+int vd_draw(const VdSurface *surface, const float random[2], float wi[3]) {
+    const float share = surface->share;
+    const int side = !(random[0] < share);
+    const float turn = side ? (random[0] - share) / (1 - share) : random[0] / share;
+    float mirrored[3];
+    vd__draw(surface, side, vd__clamp(turn, 0, VD__BELOW_ONE), random[1], side ? mirrored : wi);
+    return side ? vd__pass(surface->bundle, mirrored, surface->wo, wi) : wi[2] > 0 && surface->wo[2] > 0;
+}
+
+/* ---- light of an environment ---- */
+
+/* Of each lobe the middle and both sides along its larger width, where the decoder is evaluated; look-ups at more points, six
+   of them around the lobe; normals of diffuse light, 40 degrees beside the surface's. */
+#define VD__SPLIT_POINTS 3
+#define VD__BORDER_LOOKS 6
+#define VD__FIXED_LOOKS 12
+#define VD__GOLDEN 0.6180339887498949f
+#define VD__TILT_SINE 0.6427876097f
+#define VD__TILT_COSINE 0.7660444431f
+
+/* The map where light from below a solid comes from: out of it again through a smooth interface, as of a sphere, on which the
+   angles at both interfaces are equal. What is reflected inside goes on straight. */
+static void vd__look(const VdSurface *surface, const VdEnvironment *environment, const float wi[3], float solid_angle,
+                     float light[3]) {
+    const float index = surface->bundle->index, cosine = -wi[2], outer2 = 1 - index * index * (1 - cosine * cosine);
+    float from[3], outer, across, along, passed;
+    int i;
+    if (!(index > 0) || index == 1 || cosine <= 0 || outer2 <= 0) {
+        environment->radiance(environment->user, wi, solid_angle, light);
+        return;
+    }
+    outer = sqrtf(outer2);
+    across = (index * cosine - outer) / (index * cosine + outer);
+    along = (cosine - index * outer) / (cosine + index * outer);
+    passed = 1 - 0.5f * (across * across + along * along);
+    for (i = 0; i < 3; i++)
+        from[i] = index * wi[i] + (outer - index * cosine) * ((i == 2 ? 1.0f : 0.0f) + 2 * cosine * wi[i]);
+    vd__normalise(surface->bundle, from);
+    environment->radiance(environment->user, from, solid_angle * index * index * cosine / vd__max(outer, 0.1f), light);
+    for (i = 0; i < 3; i++)
+        light[i] *= passed;
+}
+
+/* Irradiance of the map on a side, by pi. */
+static void vd__flat(const VdEnvironment *environment, int side, float x, float y, float z, float light[3]) {
+    const float normal[3] = {x, y, side ? -z : z};
+    int i;
+    environment->irradiance(environment->user, normal, light);
+    for (i = 0; i < 3; i++)
+        light[i] /= VD__PI;
+}
+
+void vd_environment_light(const VdSurface *surface, const VdEnvironment *environment, uint32_t samples,
+                          const float random[2], float light[3]) {
+    const uint32_t count = surface->bundle->frame_count;
+    const int sides = surface->bundle->index == 1 ? 2 : 1;
+    float albedo[2][3] = {{0}}, cosine_lobe[2][3] = {{0}};
+    uint32_t sample;
+    int i, side;
+    light[0] = light[1] = light[2] = 0;
+    for (sample = 0; sample < samples; sample++) {
+        const float x = ((float)sample + 0.5f) / (float)samples + random[0], y = (float)sample * VD__GOLDEN + random[1];
+        const float point[2] = {x - floorf(x), y - floorf(y)};
+        float wi[3], response[3], found[3], density;
+        if (!vd_draw(surface, point, wi) || !((density = vd_pdf(surface, wi)) > 0))
+            continue;
+        vd_shade(surface, wi, response);
+        vd__look(surface, environment, wi, 1 / ((float)samples * density), found);
+        side = wi[2] < 0;
+        for (i = 0; i < 3; i++) {
+            light[i] += response[i] / density * found[i];
+            albedo[side][i] += response[i] / density;
+            cosine_lobe[side][i] += fabsf(wi[2]) / (VD__PI * density) * found[i];
         }
+    }
+    /* the cosine lobe's light comes of the irradiance, which samples correct: a control variate, but not below a solid */
+    for (side = 0; side < sides; side++) {
+        const float diffuse = surface->weight[side][count] + surface->weight[side][count + 1];
+        float flat[3];
+        vd__flat(environment, side, 0, 0, 1, flat);
+        for (i = 0; i < 3; i++)
+            light[i] += diffuse * albedo[side][i] * (flat[i] - cosine_lobe[side][i] / (float)samples);
+    }
+    for (i = 0; i < 3; i++)
+        light[i] = vd__max(light[i] / (float)samples, 0);
+}
+
+/* The map in the directions of a decoder. */
+static void vd__look_side(const VdSurface *surface, const VdEnvironment *environment, int side, const float wi[3],
+                          float solid_angle, float light[3]) {
+    float from[3];
+    light[0] = light[1] = light[2] = 0;
+    if (!side)
+        vd__look(surface, environment, wi, solid_angle, light);
+    else if (vd__pass(surface->bundle, wi, surface->wo, from))
+        vd__look(surface, environment, from, solid_angle / vd__max(vd__change(surface, from, wi), 1e-3f), light);
+}
+
+/* What a lobe draws for a point of the square, which begins along its larger width. */
+static void vd__at_lobe(const VdSurface *surface, const VdFrame *lobe, float turn, float height, float wi[3]) {
+    vd__reflect(surface->bundle, lobe, turn + (lobe->width[1] > lobe->width[0] ? 0.25f : 0), height, wi);
+}
+
+static void vd__ratio(const VdSurface *surface, int side, const float wi[3], float ratio[3]) {
+    const float density = vd__density(surface, side, wi);
+    int i;
+    vd__shade(surface, side, wi, ratio);
+    for (i = 0; i < 3; i++)
+        ratio[i] = wi[2] > 0 && density > 0 ? ratio[i] / density : 0;
+}
+
+/* Mean of the look-ups of one term of a lobe: 0 is its middle, 1 and 2 its sides, 3 its border. */
+static void vd__split_light(const VdSurface *surface, const VdEnvironment *environment, int side, const VdFrame *lobe,
+                            int part, const float flat[3], float light[3]) {
+    const int looks = part == 0 ? 1 : part == VD__SPLIT_POINTS ? VD__BORDER_LOOKS : 2;
+    float found = 0, one[3], wi[3];
+    int look, i;
+    light[0] = light[1] = light[2] = 0;
+    for (look = 0; look < looks; look++) {
+        if (part == VD__SPLIT_POINTS)
+            vd__at_lobe(surface, lobe, (float)look / VD__BORDER_LOOKS, 0.85f, wi);
+        else
+            vd__at_lobe(surface, lobe, part == 2 ? 0.5f : 0, part == 0 ? 0 : look ? 0.472f : 0.102f, wi);
+        if (wi[2] <= 0)
+            continue;
+        vd__look_side(surface, environment, side, wi,
+                      (part == VD__SPLIT_POINTS ? 0.1f : 0.2f) / vd__max(vd__ggx(surface->bundle, lobe, wi), 1e-3f), one);
+        for (i = 0; i < 3; i++)
+            light[i] += one[i];
+        found++;
+    }
+    for (i = 0; i < 3; i++)
+        light[i] = found > 0 ? light[i] / found : flat[i];
+}
+
+/* Split-sum lighting of one decoder, added to `light`. */
+static void vd__split(const VdSurface *surface, const VdEnvironment *environment, int side, float light[3]) {
+    static const float shares[VD__SPLIT_POINTS] = {0.2f, 0.4f, 0.4f};
+    const uint32_t count = surface->bundle->frame_count;
+    const float *weight = surface->weight[side];
+    const float across = sqrtf(surface->wo[0] * surface->wo[0] + surface->wo[1] * surface->wo[1]);
+    const int is_tilted = across * across > surface->bundle->length_epsilon;
+    const float x = is_tilted ? surface->wo[0] / across : 0, y = is_tilted ? surface->wo[1] / across : -1;
+    float inputs[VD_CHANNELS + VD_MOST_LIVE + 5 * VD_MOST_FRAMES + 4], factors[2 * VD_MOST_FRAMES + 3];
+    float ratio[3 * VD_MOST_FRAMES + 2][3], flat[3], towards[3], away[3], wi[3], total[3] = {0}, sum[3] = {0};
+    uint32_t each, first = vd__head_inputs(surface, side, inputs);
+    int i, part;
+    for (each = 0; each < VD__SPLIT_POINTS * count; each++) {
+        const int point = (int)(each % VD__SPLIT_POINTS);
+        vd__at_lobe(surface, &surface->lobe[side][each / VD__SPLIT_POINTS], point == 2 ? 0.5f : 0, point ? 0.5f : 0, wi);
+        vd__ratio(surface, side, wi, ratio[each]);
+    }
+    for (part = 0; part < 2; part++, each++) {
+        const float half = (part ? -1 : 1) * sqrtf(0.5f);
+        wi[0] = -half * y, wi[1] = half * x, wi[2] = sqrtf(0.5f);
+        vd__ratio(surface, side, wi, ratio[each]);
+    }
+    for (each = 0; each < VD__SPLIT_POINTS * count + 2; each++)
+        inputs[first + each] = logf(vd__max((ratio[each][0] + ratio[each][1] + ratio[each][2]) / 3, 0.01f));
+    vd__head(surface, side, 2, inputs, factors);
+    for (each = 0; each < 2 * count + 3; each++)
+        factors[each] = expf(vd__clamp(factors[each], -4, 2));
+    vd__flat(environment, side, 0, 0, 1, flat);
+    vd__flat(environment, side, VD__TILT_SINE * x, VD__TILT_SINE * y, VD__TILT_COSINE, towards);
+    vd__flat(environment, side, -VD__TILT_SINE * x, -VD__TILT_SINE * y, VD__TILT_COSINE, away);
+    for (each = 0; each < count; each++) {
+        float colour[3] = {0}, found[3];
+        for (part = 0; part <= VD__SPLIT_POINTS; part++) {
+            const float factor = factors[2 * each + (part == VD__SPLIT_POINTS)];
+            vd__split_light(surface, environment, side, &surface->lobe[side][each], part, flat, found);
+            for (i = 0; i < 3; i++) {
+                const int is_border = part == VD__SPLIT_POINTS;
+                const float own =
+                    is_border ? colour[i] : weight[each] * shares[part] * ratio[VD__SPLIT_POINTS * each + (uint32_t)part][i];
+                sum[i] += factor * own * found[i];
+                total[i] += factor * own;
+                colour[i] += is_border ? 0 : own;
+            }
+        }
+    }
+    for (i = 0; i < 3; i++) {
+        const float diffuse = 0.5f * (weight[count] + weight[count + 1]) *
+                              (ratio[VD__SPLIT_POINTS * count][i] + ratio[VD__SPLIT_POINTS * count + 1][i]);
+        const float *g = factors + 2 * count;
+        sum[i] += diffuse * (g[0] * flat[i] + g[1] * towards[i] + g[2] * away[i]);
+        total[i] += diffuse * (g[0] + g[1] + g[2]);
+        /* no more light is reflected than arrives */
+        light[i] += sum[i] / vd__max(total[i], 1);
+    }
+}
+
+void vd_environment_light_split(const VdSurface *surface, const VdEnvironment *environment, float light[3]) {
+    const float index = surface->bundle->index;
+    int number, i;
+    light[0] = light[1] = light[2] = 0;
+    vd__split(surface, environment, 0, light);
+    if (index == 1)
+        vd__split(surface, environment, 1, light);
+    if (index == 1 || !(index > 0))
+        return;
+    /* the factors are fitted in mirrored directions, whose solid angles a solid changes: a few fixed directions instead */
+    for (number = 0; number < VD__FIXED_LOOKS; number++) {
+        const float turn = (float)number * VD__GOLDEN;
+        float mirrored[3], wi[3], response[3], found[3], density;
+        vd__draw(surface, 1, ((float)number + 0.5f) / VD__FIXED_LOOKS, turn - floorf(turn), mirrored);
+        density = vd__density(surface, 1, mirrored);
+        if (!vd__pass(surface->bundle, mirrored, surface->wo, wi) || !(density > 0))
+            continue;
+        vd__shade(surface, 1, mirrored, response);
+        vd__look_side(surface, environment, 1, mirrored, 1 / (VD__FIXED_LOOKS * density), found);
+        for (i = 0; i < 3; i++)
+            light[i] += response[i] / (density * vd__max(vd__change(surface, wi, mirrored), 1e-3f)) * found[i] / VD__FIXED_LOOKS;
+    }
 }
 
 /* ---- the check ---- */

@@ -36,6 +36,7 @@ from ...material.test_sides import directions
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
 from ..files.independent_decoder import Material
 from ..runtime.shader_files import StrictFiles, require_tool, run
+from ..runtime.test_sides import lively_sides
 
 FUZZER = Path(__file__).parents[3] / "fuzz" / "fuzz_header.c"
 STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -456,10 +457,13 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(decoder, bundle, tmp_pa
     assert f"{name}: the file is missing, not a plain file, or too large" in done.stderr
 
 
-def test_damaged_files_of_all_kinds_do_no_harm(bundle, tmp_path):
-    """A short run of fuzz_header.c; `bootstrap.py fuzz header` does the long one."""
+def test_damaged_files_of_all_kinds_do_no_harm(tmp_path):
+    """A short run of fuzz_header.c, with heights and a decoder for each side; `bootstrap.py fuzz
+    header` does the long one."""
     options = (*SANITIZED, "-std=gnu99")
     fuzzer = compile_c(FUZZER, tmp_path / "fuzz", *options)
+    relief = make_height_map(bumpy_heights())
+    bundle = make_bundle(tmp_path / "a.vdg", lively_sides(1.5), relief=relief).folder
     found = subprocess.run([fuzzer, bundle, "300"], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
     opened, agreed = map(int, re.findall(r"(\d+) (?:opened|agreed)", found.stdout))
