@@ -12,6 +12,11 @@ from pathlib import Path
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.nodes.displacement import (
+    DISPLACEMENT,
+    HostDisplacement,
+    write_displacement,
+)
 from verdigris.core.hosts.nodes.graphs import GraphWriter, write_definition
 from verdigris.core.hosts.nodes.host_nodes import (
     HostNodes,
@@ -50,14 +55,20 @@ class NetworkDocument:
 
 
 def read_network(
-    host: HostNodes, shader: str, material: str, space: RenderingSpace
+    host: HostNodes,
+    shader: str,
+    material: str,
+    space: RenderingSpace,
+    displaced: HostDisplacement | None = None,
 ) -> NetworkDocument:
-    """The document of a surface shader. `material` names it."""
+    """The document of a surface shader, and of what displaces it. `material` names it."""
     reader = NetworkReader(host, space)
     name = reader.writer.free_name(material)
     surface = reader.surface(shader)
     node = xml.SubElement(reader.root, "surfacematerial", name=name, type="material")
     xml.SubElement(node, "input", name=SURFACE, type=SURFACE, nodename=surface.node)
+    if displaced and (made := write_displacement(reader, displaced, f"{name}_displacement")):
+        xml.SubElement(node, "input", name=DISPLACEMENT, type=DISPLACEMENT, nodename=made)
     # definitions last, so that the nodes of the artist come first
     for kind, graph in reader.used.values():
         write_definition(reader.root, kind, graph)
@@ -372,12 +383,17 @@ class NetworkReader:
         used = f"the value {text_of(value)} is used" if value is not None else "it is left out"
         if port.geometry or port.type == SURFACE:
             used = "it is left out"
-        where = f"{lost} ({kind}) feeds {attribute} of {node}"
+        what = f"feeds {attribute} of {node}"
         if self._host.is_animation(kind):
-            self.notes.append(f"{where}: {used}, that of this frame")
+            self.notes.append(f"{lost} ({kind}) {what}: {used}, that of this frame")
             return
-        self.untranslated.append(lost)
-        self.notes.append(f"{where} and is not translated: {used}: {_AS_TEXTURE}")
+        self.note_untranslated(lost, what, used)
+
+    def note_untranslated(self, node: str, what: str, used: str) -> None:
+        """A note on a node that has no translation, and on what is used instead."""
+        self.untranslated.append(node)
+        kind = self._host.kind(node)
+        self.notes.append(f"{node} ({kind}) {what} and is not translated: {used}: {_AS_TEXTURE}")
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from maya import cmds
 
@@ -10,7 +11,12 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.exports import export_native
-from verdigris.plugins.maya.scene.networks import read_nodes, require_shader, shader_to_read
+from verdigris.plugins.maya.scene.networks import (
+    left_out,
+    read_nodes,
+    require_shader,
+    shader_to_read,
+)
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
     SURFACE_SHADER,
@@ -130,7 +136,9 @@ def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocum
     surface = surface_of(node)
     shader = shader_to_read(node, surface)
     if shader:
-        return read_nodes(node, shader, material.name)
+        return read_nodes(node, shader, material.name, members)
     require_shader(surface)
     # a kind of surface that only maya-usd knows
-    return export_native(node, material.name, members)
+    found = export_native(node, material.name, members)
+    lost = left_out(node, "displacementShader", "volumeShader")
+    return replace(found, notes=(*found.notes, *lost))

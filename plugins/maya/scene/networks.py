@@ -19,6 +19,7 @@ from verdigris.core.hosts.nodes.network import read_network
 from verdigris.core.hosts.nodes.operands import SURFACE, safe_name
 from verdigris.core.hosts.nodes.rendering_space import RenderingSpace
 from verdigris.plugins.maya.scene.colours import is_managed, rendering_space
+from verdigris.plugins.maya.scene.displacement import find_displacement
 from verdigris.plugins.maya.scene.documents import make_document
 
 # MtoA adds this attribute to shading groups, for a shader that it renders instead of the
@@ -29,6 +30,10 @@ _SHADING = ("texture", "utility", "shader", "rendernode")
 _TILES = {"<UDIM>": "<UDIM>", "u<U>_v<V>": "<UVTILE>"}
 _LAST_NUMBER = re.compile(r"(\d+)(\.\w+)$")
 _RESOLUTION = 1024
+_PARTS = {
+    "displacementShader": "displacement: use a standardSurface or an openPBRSurface",
+    "volumeShader": "volume: only surfaces are baked",
+}
 
 
 class SceneNodes:
@@ -135,12 +140,14 @@ def require_shader(shader: str) -> None:
         )
 
 
-def read_nodes(engine: str, shader: str, name: str) -> HostDocument:
-    """The document of a shader that `shader_to_read` has found for a shading group."""
+def read_nodes(engine: str, shader: str, name: str, meshes: Sequence[str]) -> HostDocument:
+    """The document of a shader that `shader_to_read` has found for a shading group on meshes."""
     space = RenderingSpace.of(rendering_space(), is_managed())
-    found = read_network(SceneNodes(), shader, name, space)
+    scene = SceneNodes()
+    displaced, apart = find_displacement(scene, engine, meshes)
+    found = read_network(scene, shader, name, space, displaced)
     document = make_document(found.text, name, found.material)
-    notes = [*found.notes, *_left_out(engine)]
+    notes = [*found.notes, *apart, *left_out(engine, "volumeShader")]
     if not space.is_known:
         notes.append(
             f"the rendering space {rendering_space()} is not supported, and colours are taken as "
@@ -150,16 +157,12 @@ def read_nodes(engine: str, shader: str, name: str) -> HostDocument:
     return replace(document, notes=(*notes, *document.notes), convertible=textures)
 
 
-def _left_out(engine: str) -> list[str]:
-    """A note for each part of a shading group beside its surface."""
+def left_out(engine: str, *parts: str) -> list[str]:
+    """A note for each of these parts of a shading group beside its surface that it has."""
     scene = SceneNodes()
-    parts = {
-        "displacementShader": "displacement: bake it into a normal map",
-        "volumeShader": "volume: only surfaces are baked",
-    }
     return [
-        f"{source[0]} of {engine} is left out, because it is a {what}"
-        for part, what in parts.items()
+        f"{source[0]} of {engine} is left out, because it is a {_PARTS[part]}"
+        for part in parts
         if (source := scene.source(engine, part)) is not None
     ]
 

@@ -21,28 +21,6 @@ from .test_fake_scenes import SCENES
 UV = np.full((1, 2), 0.5, np.float32)
 STRAIGHT = np.float32([[0, 0, 1]])
 FILE = (DATA / "plain.png").as_posix()
-GROUP = 'createNode shadingEngine -n "goldSG";\n'
-SHOWN = 'connectAttr "gold.outColor" "goldSG.ss";\n'
-
-
-@pytest.fixture
-def read(maya, tmp_path):
-    """Reads a scene with the shader `gold`."""
-
-    def read(body, name="gold"):
-        (tmp_path / "scene.ma").write_text(f"//Maya ASCII 2026 scene\n{GROUP}{body}{SHOWN}")
-        host = open_scene(maya, tmp_path / "scene.ma")
-        assert maya.unknown == []
-        before = maya.undo_stack[:]
-        found = host.document(by_name(host, name))
-        assert maya.undo_stack == before
-        document = parse_document(found.text, found.search)
-        material = document.require_material(found.material)
-        document.check(material)
-        assert document.root.validate() == (True, "")
-        return found, document, material
-
-    return read
 
 
 def shader(kind, *lines):
@@ -194,10 +172,10 @@ def test_the_shader_that_arnold_renders_replaces_that_of_the_viewport(read):
     body = '\taddAttr -ci true -sn "aiss" -ln "aiSurfaceShader" -at "message";\n'
     body += shader("lambert") + 'createNode aiStandardSurface -n "real";\n'
     body += 'connectAttr "real.out" "goldSG.aiSurfaceShader";\n'
-    body += 'createNode displacementShader -n "dents";\nconnectAttr "dents.d" "goldSG.ds";\n'
+    body += 'createNode volumeShader -n "mist";\nconnectAttr "mist.oc" "goldSG.vs";\n'
     found, document, _ = read(body)
     assert found.notes == (
-        "dents of goldSG is left out, because it is a displacement: bake it into a normal map",
+        "mist of goldSG is left out, because it is a volume: only surfaces are baked",
     )
     assert document.root.getNode("real_surface") is not None
 
