@@ -161,6 +161,24 @@ def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[s
     return f"{head}{''.join(lines)}{end}{tail}", list(files)
 
 
+def with_length_unit(text: str, name: str, unit: str) -> str:
+    """The document with a unit of its displacements, for those that name none."""
+    root = parse_text(text, name)
+    changed = False
+    for node in root.iter("displacement"):
+        ports = {port.get("name"): port for port in node.findall("input")}
+        if any(port.get("unit") for port in ports.values()):
+            continue
+        scale = ports.get("scale")
+        if scale is None:
+            scale = xml.SubElement(node, "input", name="scale", type="float", value="1")
+        # MaterialX converts values only
+        if scale.get("value") is not None:
+            scale.attrib.update(unittype="distance", unit=unit)
+            changed = True
+    return xml.tostring(root, encoding="unicode") if changed else text
+
+
 def unknown_nodes(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, ...]:
     """A message for each category of nodes that only an application has, and that no definition in
     these folders implements."""

@@ -35,8 +35,9 @@ READ = frozenset(
         *("ShaderNodeTexWhiteNoise", "ShaderNodeUVMap", "ShaderNodeValue"),
         *("ShaderNodeVectorMath", "ShaderNodeVectorRotate", "ShaderNodeVectorTransform"),
         # plain nodes stand for these
-        *("ShaderNodeFloatCurve", "ShaderNodeMixRGB", "ShaderNodeRGBCurve"),
-        *("ShaderNodeValToRGB", "ShaderNodeVectorCurve"),
+        *("ShaderNodeDisplacement", "ShaderNodeFloatCurve", "ShaderNodeMixRGB"),
+        *("ShaderNodeRGBCurve", "ShaderNodeValToRGB", "ShaderNodeVectorCurve"),
+        "ShaderNodeVectorDisplacement",
     }
 )
 # Outputs and operations of nodes that it knows, for which it uses a constant.

@@ -21,6 +21,7 @@ from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.core.material.usd.write_mtlx import valid_name
 
+from .displacement import SOCKET, Displacement, find_displacement, take_displacement, with_heights
 from .export_losses import can_become_image, loss_notes
 from .live_inputs import (
     Offer,
@@ -89,16 +90,17 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
     chosen = [each for each in known if is_chosen(source, each)]
-    notes = [*_left_out(source, nodes), *unknown_choices(source, known)]
+    displaced = find_displacement(_output_node(source))
+    notes = [*_left_out(source, nodes, displaced), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))
         folder, more = folder_for_images(source, scene)
         names = ", ".join(sorted(image.name for image in in_memory))
         notes += [f"{names}: not in a file of its own, so written to {folder}", *more]
-        text, name, folders, found = _export(source, folder, "NEW", chosen)
+        text, name, folders, found = _export(source, folder, "NEW", chosen, displaced)
     else:
         with tempfile.TemporaryDirectory(prefix="verdigris_") as made:
-            text, name, folders, found = _export(source, Path(made), "KEEP", chosen)
+            text, name, folders, found = _export(source, Path(made), "KEEP", chosen, displaced)
         if Path(made).name in text:
             raise HostError(
                 f"{source.name_full}: the export has written an image that is in no file: save all "
@@ -124,19 +126,26 @@ def live_offers(material: bpy.types.Material) -> tuple[Offer, ...]:
 
 
 def _export(
-    material: bpy.types.Material, folder: Path, textures: str, chosen: Sequence[Offer]
+    material: bpy.types.Material,
+    folder: Path,
+    textures: str,
+    chosen: Sequence[Offer],
+    displaced: Displacement | None,
 ) -> tuple[str, str, tuple[Path, ...], tuple[str, ...]]:
     """The text, the name in it, the folders of its files and notes."""
     Usd = _require_usd()  # noqa: N806
     # USD keeps layers by file name: a used name would give the material as it was before
     with tempfile.NamedTemporaryFile(suffix=".usda", dir=folder) as held:
         file = Path(held.name)
+    output = _output_node(material).name
+    has_heights = displaced is not None and not displaced.problem
     try:
         with (
             _for_all_engines(material),
             with_plain_nodes(material, list(_nodes(material))) as plain,
             with_carriers(plain, chosen, folder) if chosen else nullcontext(plain) as opened,
-            _scene_of(opened) as (scene, layer),
+            with_heights(opened, output) if has_heights else nullcontext() as heights,
+            _scene_of(*filter(None, (opened, heights))) as (scene, layer),
             bpy.context.temp_override(scene=scene, view_layer=layer),
         ):
             bpy.ops.wm.usd_export(
@@ -153,7 +162,11 @@ def _export(
         if not file.is_file():
             raise HostError(f"{material.name_full}: Blender wrote no USD file: see its console")
         stage = Usd.Stage.Open(str(file))
-        (path,) = list_materials(stage)
+        paths = list_materials(stage)
+        if has_heights:
+            path = take_displacement(stage, paths, displaced.is_vector)
+        else:
+            (path,) = paths
         # without a network, the export has a preview surface of the viewport's colour
         if not stage.GetPrimAtPath(path).GetAttribute(_SURFACE).HasAuthoredConnections():
             raise HostError(_inexpressible(material))
@@ -174,18 +187,21 @@ def _export(
 
 @contextmanager
 def _scene_of(
-    material: bpy.types.Material,
+    *materials: bpy.types.Material,
 ) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
-    """A scene with one triangle that has the material. The artist's scene may take minutes to
-    export, and its export contains only assigned materials."""
+    """A scene with a triangle for each material. The artist's scene may take minutes to export, and
+    its export contains only assigned materials."""
     shown = bpy.context.scene
     scene = bpy.data.scenes.new(_TEMPORARY)
     # drivers are evaluated in it, and change the material
     scene.frame_current, scene.frame_subframe = shown.frame_current, shown.frame_subframe
     mesh = bpy.data.meshes.new(_TEMPORARY)
-    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    mesh.from_pydata(corners, [], [(0, 1, 2)] * len(materials))
     mesh.uv_layers.new(name="UVMap")
-    mesh.materials.append(material)
+    for face, material in zip(mesh.polygons, materials, strict=True):
+        face.material_index = len(mesh.materials)
+        mesh.materials.append(material)
     holder = bpy.data.objects.new(_TEMPORARY, mesh)
     scene.collection.objects.link(holder)
     try:
@@ -260,9 +276,10 @@ def _for_all_engines(material: bpy.types.Material) -> Iterator[None]:
 
 
 def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
-    """The nodes that the surface reads, also inside groups."""
-    surface = _surface_node(material)
-    stack, seen = [surface] if surface else [], set()
+    """The nodes that surface and displacement read, also inside groups."""
+    output = _output_node(material)
+    ports = [output.inputs[name] for name in ("Surface", SOCKET)] if output else []
+    stack, seen = [link.from_node for port in ports for link in port.links], set()
     while stack:
         node = stack.pop()
         if node.as_pointer() in seen:
@@ -274,16 +291,21 @@ def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
         stack += [link.from_node for port in node.inputs for link in port.links]
 
 
-def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iterator[str]:
+def _left_out(
+    material: bpy.types.Material, nodes: list[bpy.types.Node], displaced: Displacement | None
+) -> Iterator[str]:
     """Notes about what the export leaves out, or changes."""
     output = _output_node(material)
     others = {each.target for each in material.node_tree.nodes if each.type == "OUTPUT_MATERIAL"}
     read = _ENGINES[output.target]
     for each in sorted(others - {output.target}):
         yield f"the output for {_ENGINES[each]} is left out: that for {read} is read"
-    for name in ("Volume", "Displacement"):
-        if output.inputs[name].is_linked:
-            yield f"{name.lower()} of {material.name_full} is left out"
+    if output.inputs["Volume"].is_linked:
+        yield f"volume of {material.name_full} is left out"
+    if displaced is not None:
+        yield from displaced.notes
+        if displaced.problem:
+            yield f"displacement of {material.name_full} is left out: {displaced.problem}"
     for node in nodes:
         yield from loss_notes(node)
         if node.type == "TEX_IMAGE" and (node.image is None or _is_lost(node.image)):

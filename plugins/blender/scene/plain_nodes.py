@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Colour ramps, curves and blend modes as arithmetic, which Blender's MaterialX export knows.
+"""Nodes that Blender's MaterialX export does not know, as arithmetic, which it knows.
 
-The export leaves out colour ramps and the older mix node, writes curves as nodes that MaterialX
-does not have, and takes every blend mode of the mix node for *Mix*. A copy of the material gets
-other nodes in their place. The formulas of the blend modes are those of Cycles; tests compare the
-copy with Cycles' own pictures.
+The export leaves out colour ramps, displacement and the older mix node, writes curves as nodes that
+MaterialX does not have, and takes every blend mode of the mix node for *Mix*. A copy of a material
+gets other nodes in their place. The formulas of the blend modes are those of Cycles; tests compare
+the copy with Cycles' own pictures.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import bpy
 
 from .curves import CURVES, add_curve
+from .displacement import NODES, add_plain_displacement
 from .node_graph import NodeGraph
 
 _RAMP, _MIX, _OLD_MIX = "ShaderNodeValToRGB", "ShaderNodeMix", "ShaderNodeMixRGB"
@@ -39,7 +40,7 @@ def is_replaced(node: bpy.types.Node) -> bool:
         and node.data_type == "RGBA"
         and (node.blend_type != "MIX" or node.clamp_result)
     )
-    return is_blend or node.bl_idname in (_RAMP, _OLD_MIX, *CURVES)
+    return is_blend or node.bl_idname in (_RAMP, _OLD_MIX, *CURVES, *NODES)
 
 
 @contextmanager
@@ -47,7 +48,7 @@ def with_plain_nodes(
     material: bpy.types.Material, nodes: Sequence[bpy.types.Node]
 ) -> Iterator[bpy.types.Material]:
     """The material, or a copy of it in which other nodes stand for those that the export does not
-    know. `nodes` are those that its surface reads, also inside groups."""
+    know. `nodes` are those that it reads, also inside groups."""
     if not any(map(is_replaced, nodes)):
         yield material
         return
@@ -83,6 +84,8 @@ def _replace_in(
             elif node.bl_idname in CURVES:
                 share, value = (_value(each) for each in node.inputs[:2])
                 _replace(tree, node.outputs[0], add_curve(graph, node, share, value))
+            elif node.bl_idname in NODES:
+                _replace(tree, node.outputs[0], add_plain_displacement(graph, node, _value))
             else:
                 output = next(each for each in node.outputs if each.enabled)
                 _replace(tree, output, _blend(graph, node))

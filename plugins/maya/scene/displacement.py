@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from maya import cmds
 
 from verdigris.core.hosts.nodes.displacement import VECTOR, HostDisplacement
+from verdigris.plugins.maya.scene.documents import UNIT
 
 if TYPE_CHECKING:
     from verdigris.core.hosts.nodes.host_nodes import HostNodes
 
 _PORT, _NODE = "displacementShader", "displacementShader"
 _HEIGHT, _ZERO = "aiDispHeight", "aiDispZeroValue"
-UNIT = "centimeter"
 # By displacementMode; the first is a height, and a vector that is connected has the space of
 # vectorSpace.
 _SPACES = ("", "tangent", "object", "world")

@@ -15,9 +15,13 @@ from verdigris.core.hosts.documents import (
     signatures_in,
     unknown_nodes,
     with_definitions,
+    with_length_unit,
 )
 from verdigris.core.hosts.host import HostDocument
 from verdigris.core.hosts.result_paths import named_in
+
+UNIT = "centimeter"
+"""Maya's own unit of length, by its name in MaterialX."""
 
 
 def scene_file() -> Path | None:
@@ -60,6 +64,7 @@ def texture_folder() -> Path:
 def make_document(text: str, name: str, preferred: str) -> HostDocument:
     """A document of this text, with the definitions that only Maya has."""
     material = require_material_name(text, name, preferred)
+    text = with_length_unit(text, name, UNIT)
     search = dict.fromkeys((*project_folders(), *named_folders(text, name)))
     definitions = folders_of_definitions()
     notes = unknown_nodes(text, name, definitions)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+METRES = np.float32(0.01)
+"""Maya's own unit of length, a centimetre."""
+
 
 def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
     """Opens a mesh. Returns it with its path."""
@@ -59,7 +62,7 @@ def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> Host
     uv_counts, uv_ids = (np.array(part, np.int64) for part in mesh.getAssignedUVs(uv_set))
     uv_ids = uv_of_corners(counts, uv_counts, uv_ids, name)
     u, v = (np.array(part, np.float32) for part in mesh.getUVs(uv_set))
-    points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
+    points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3] * METRES
     normals = np.array(mesh.getNormals(om.MSpace.kWorld), np.float32)[:, :3]
     normal_ids = np.array(mesh.getNormalIds()[1], np.int64)
     weights = _weights(mesh, name, weight_set)

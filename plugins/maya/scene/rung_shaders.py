@@ -17,7 +17,7 @@ from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, ShaderLook, ShaderTexture, StoredLight
 from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space, in_rendering_space
 from verdigris.plugins.maya.scene.documents import texture_name
-from verdigris.plugins.maya.scene.meshes import open_mesh
+from verdigris.plugins.maya.scene.meshes import METRES, open_mesh
 from verdigris.plugins.maya.scene.nodes import free_name
 from verdigris.plugins.maya.scene.viewport import TANGENT_SPACE
 
@@ -33,6 +33,8 @@ COLOURS = "verdigrisLight"
 """The colour set of the rung of vertex colours."""
 # Vertices of a mesh without a vertex of the ladder at their place, compared at once.
 _CHUNK = 256
+# The size of a mesh in Maya's unit beside that of a ladder in metres, if the ladder is.
+_FROM_METRES = 10
 
 
 def has_surface_shader(category: str) -> bool:
@@ -185,6 +187,9 @@ def show_vertices(name: str, position: np.ndarray, colour: np.ndarray) -> None:
     points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
     if om.MGlobal.isZAxisUp():
         points = points @ FROM_Z_UP[:3, :3].astype(np.float32)
+    # a mesh of the panel is in metres, that of an exported file in Maya's unit
+    if np.ptp(points, 0).max() > _FROM_METRES * np.ptp(position, 0).max():
+        points = points * METRES
     light = in_rendering_space(colour[nearest(points, position), :3].astype(float))
     mesh.setCurrentColorSetName(mesh.createColorSet(COLOURS, False))
     colours = om.MColorArray([om.MColor((*each, 1.0)) for each in light])

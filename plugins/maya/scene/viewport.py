@@ -20,6 +20,7 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space
 from verdigris.plugins.maya.scene.documents import texture_name
+from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
@@ -41,7 +42,12 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
     """Makes a standardSurface with the textures, or updates the one that was made before."""
     made = _Made(material)
     is_made = not made.find(_SHADER)
-    shader, _ = made.require_shader("standardSurface", VIEWPORT_SUFFIX, _SHADER, _ENGINE)
+    shader, engine = made.require_shader("standardSurface", VIEWPORT_SUFFIX, _SHADER, _ENGINE)
+    for source in engines_of(material):
+        # renders of the look displace as those of the material
+        target = f"{source}.displacementShader"
+        for plug in cmds.listConnections(target, destination=False, plugs=True) or []:
+            _connect(plug, f"{engine}.displacementShader")
     for kind, path in textures.items():
         file = made.find(kind)
         is_new = is_made or not file

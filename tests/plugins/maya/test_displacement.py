@@ -1,13 +1,20 @@
 """Displacement of Maya's shading groups, against heights in closed form."""
 
+import xml.etree.ElementTree as xml
+
 import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
+from verdigris.core.hosts.documents import with_length_unit
+from verdigris.core.hosts.host import BakedResult
 from verdigris.core.material.report import describe_material
 from verdigris.core.material.teacher.heights import heights_at
 from verdigris.core.material.teacher.teacher import Teacher
 
+from ..hosts import by_name, flattened
+from .conftest import GROUP, SHOWN
+from .scenes import SHAPE, open_scene
 from .test_networks import shader
 
 GOLD = shader("standardSurface")
@@ -102,3 +109,34 @@ def test_meshes_with_other_heights_are_named(read):
         "goldSG displaces |wall|wallShape by another height than |slab|slabShape (aiDispHeight, "
         "aiDispZeroValue): that of |slab|slabShape is used",
     )
+
+
+def test_the_baked_look_displaces_as_the_material_does(maya, tmp_path):
+    text = "//Maya ASCII 2026 scene\n" + GROUP + displaced() + SHOWN
+    (tmp_path / "scene.ma").write_text(text)
+    host = open_scene(maya, tmp_path / "scene.ma")
+    gold, before = by_name(host, "gold"), maya.state()
+    host.attach(gold, BakedResult(tmp_path / "a.vdg", flattened(tmp_path)))
+    assert maya.connections["gold_verdigrisSG.displacementShader"] == "dents.displacement"
+    assert len(maya.undo_stack) == 1
+    maya.undo()
+    assert maya.state() == before
+
+
+def test_meshes_are_in_metres_like_heights(painting):
+    """The fake's mesh is 2 centimetres wide."""
+    mesh = painting.mesh(SHAPE)
+    assert np.ptp(mesh.position[..., 0]) == pytest.approx(0.02)
+
+
+def test_displacements_of_documents_of_maya_have_its_unit():
+    text = """<materialx version="1.39"><displacement name="a" type="displacementshader" />
+    <displacement name="b" type="displacementshader"><input name="scale" type="float" value="3" />
+    </displacement><displacement name="c" type="displacementshader"><input name="displacement"
+    type="float" value="1" unittype="distance" unit="meter" /></displacement></materialx>"""
+    root = xml.fromstring(with_length_unit(text, "it", "centimeter"))
+    found = [node.find("input[@name='scale']") for node in root.iter("displacement")]
+    assert [found[0].get(name) for name in ("value", "unit")] == ["1", "centimeter"]
+    assert [found[1].get(name) for name in ("value", "unit")] == ["3", "centimeter"]
+    assert found[2] is None
+    assert with_length_unit("<materialx />", "it", "centimeter") == "<materialx />"
