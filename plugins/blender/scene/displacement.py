@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from .node_graph import NodeGraph
+from .node_graph import NodeGraph, nodes_behind
 
 SOCKET = "Displacement"
 HEIGHT, VECTOR = "ShaderNodeDisplacement", "ShaderNodeVectorDisplacement"
@@ -108,6 +108,14 @@ def add_plain_displacement(graph: NodeGraph, node: bpy.types.Node, value: Any) -
     # Blender's normal is the second
     across, along, up = graph.split(moved)
     return graph.joined(across, up, along)
+
+
+def keep_displacement(material: bpy.types.Material, output: bpy.types.Node) -> None:
+    """Removes all nodes of a material but an output and those that displace it."""
+    tree, port = material.node_tree, output.inputs[SOCKET]
+    kept = {output, *(each for each in nodes_behind([port]) if each.id_data == tree)}
+    for node in [each for each in tree.nodes if each not in kept]:
+        tree.nodes.remove(node)
 
 
 @contextmanager

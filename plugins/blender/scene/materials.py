@@ -32,6 +32,7 @@ from .live_inputs import (
     unknown_choices,
     with_carriers,
 )
+from .node_graph import ENGINES, nodes_behind, output_of
 from .plain_nodes import with_plain_nodes
 from .results import MADE_FOR
 
@@ -40,8 +41,6 @@ IMAGES_FOLDER = Path("verdigris", "images")
 _TEMPORARY = ".verdigris"
 _EXPORTED_SPACES = ("sRGB", "Linear Rec.709", "Non-Color")
 _SURFACE = "outputs:mtlx:surface"
-# For which an output can be, the first that is read first.
-_ENGINES = {"ALL": "all engines", "EEVEE": "EEVEE", "CYCLES": "Cycles"}
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -86,11 +85,11 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
         raise HostError(_without_shader(source))
     if surface.mute:
         raise HostError(f"{source.name_full}: its shader {surface.name!r} is muted: press M on it")
-    nodes = list(_nodes(source))
+    nodes = _nodes(source)
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
     chosen = [each for each in known if is_chosen(source, each)]
-    displaced = find_displacement(_output_node(source))
+    displaced = find_displacement(output_of(source))
     notes = [*_left_out(source, nodes, displaced), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))
@@ -137,12 +136,12 @@ def _export(
     # USD keeps layers by file name: a used name would give the material as it was before
     with tempfile.NamedTemporaryFile(suffix=".usda", dir=folder) as held:
         file = Path(held.name)
-    output = _output_node(material).name
+    output = output_of(material).name
     has_heights = displaced is not None and not displaced.problem
     try:
         with (
             _for_all_engines(material),
-            with_plain_nodes(material, list(_nodes(material))) as plain,
+            with_plain_nodes(material, _nodes(material)) as plain,
             with_carriers(plain, chosen, folder) if chosen else nullcontext(plain) as opened,
             with_heights(opened, output) if has_heights else nullcontext() as heights,
             _scene_of(*filter(None, (opened, heights))) as (scene, layer),
@@ -247,23 +246,16 @@ def _is_for_surfaces(material: bpy.types.Material) -> bool:
 
 def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
     """The shader at the output."""
-    output = _output_node(material)
+    output = output_of(material)
     if output is None or not output.inputs["Surface"].is_linked:
         return None
     return output.inputs["Surface"].links[0].from_node
 
 
-def _output_node(material: bpy.types.Material) -> bpy.types.Node | None:
-    """The output for all engines, or that for EEVEE, or that for Cycles."""
-    tree = material.node_tree
-    found = [tree.get_output_node(each) for each in _ENGINES] if tree is not None else []
-    return next((each for each in found if each is not None), None)
-
-
 @contextmanager
 def _for_all_engines(material: bpy.types.Material) -> Iterator[None]:
     """Makes the output one for all engines: the export knows no other."""
-    output = _output_node(material)
+    output = output_of(material)
     before = output.target
     if before == "ALL":
         yield
@@ -275,31 +267,22 @@ def _for_all_engines(material: bpy.types.Material) -> Iterator[None]:
         output.target = before
 
 
-def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
+def _nodes(material: bpy.types.Material) -> list[bpy.types.Node]:
     """The nodes that surface and displacement read, also inside groups."""
-    output = _output_node(material)
+    output = output_of(material)
     ports = [output.inputs[name] for name in ("Surface", SOCKET)] if output else []
-    stack, seen = [link.from_node for port in ports for link in port.links], set()
-    while stack:
-        node = stack.pop()
-        if node.as_pointer() in seen:
-            continue
-        seen.add(node.as_pointer())
-        yield node
-        if node.type == "GROUP" and node.node_tree is not None:
-            stack += [each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT"]
-        stack += [link.from_node for port in node.inputs for link in port.links]
+    return list(nodes_behind(ports))
 
 
 def _left_out(
     material: bpy.types.Material, nodes: list[bpy.types.Node], displaced: Displacement | None
 ) -> Iterator[str]:
     """Notes about what the export leaves out, or changes."""
-    output = _output_node(material)
+    output = output_of(material)
     others = {each.target for each in material.node_tree.nodes if each.type == "OUTPUT_MATERIAL"}
-    read = _ENGINES[output.target]
+    read = ENGINES[output.target]
     for each in sorted(others - {output.target}):
-        yield f"the output for {_ENGINES[each]} is left out: that for {read} is read"
+        yield f"the output for {ENGINES[each]} is left out: that for {read} is read"
     if output.inputs["Volume"].is_linked:
         yield f"volume of {material.name_full} is left out"
     if displaced is not None:

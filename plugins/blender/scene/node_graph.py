@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import bpy
 
 from verdigris.core.base.errors import HostError
 
+ENGINES = {"ALL": "all engines", "EEVEE": "EEVEE", "CYCLES": "Cycles"}
+"""For which an output can be, the first that is read first."""
 _COLUMN, _ROW = 220, 260
 
 
@@ -81,6 +84,27 @@ class NodeGraph:
             place = column(node)
             rows[place] = row = rows.get(place, -1) + 1
             node.location = place * _COLUMN, -row * _ROW
+
+
+def output_of(material: bpy.types.Material) -> bpy.types.Node | None:
+    """The output for all engines, or that for EEVEE, or that for Cycles."""
+    tree = material.node_tree
+    found = [tree.get_output_node(each) for each in ENGINES] if tree is not None else []
+    return next((each for each in found if each is not None), None)
+
+
+def nodes_behind(ports: Iterable[bpy.types.NodeSocket]) -> Iterator[bpy.types.Node]:
+    """The nodes that feed sockets, also inside groups."""
+    stack, seen = [link.from_node for port in ports for link in port.links], set()
+    while stack:
+        node = stack.pop()
+        if node.as_pointer() in seen:
+            continue
+        seen.add(node.as_pointer())
+        yield node
+        if node.type == "GROUP" and node.node_tree is not None:
+            stack += [each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT"]
+        stack += [link.from_node for port in node.inputs for link in port.links]
 
 
 def new_material(name: str) -> bpy.types.Material:

@@ -24,8 +24,9 @@ from verdigris.core.hosts.host import (
     BakedResult,
 )
 
+from .displacement import SOCKET, keep_displacement
 from .meshes import RUNG
-from .node_graph import load_data, new_material
+from .node_graph import load_data, new_material, output_of
 from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
@@ -146,11 +147,7 @@ def swap_look(material: bpy.types.Material) -> int:
 def _make_look(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
     made = find_look(material)
     if made is None:
-        made = new_material(f"{material.name}{VIEWPORT_SUFFIX}")
-        made[MADE_FOR] = material
-        # it is not assigned to an object, and would not be saved otherwise
-        made.use_fake_user = True
-        made.node_tree.nodes.clear()
+        made = _new_look(material)
     tree = made.node_tree
     shader = node_of(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
     output = node_of(tree, "ShaderNodeOutputMaterial", _OUTPUT, (300, 300))
@@ -170,6 +167,26 @@ def _make_look(material: bpy.types.Material, images: Mapping[str, bpy.types.Imag
             source = bump.outputs["Normal"]
         connect(tree, source, target)
     shader.inputs["Emission Strength"].default_value = float(EMISSION in images)
+
+
+def _new_look(material: bpy.types.Material) -> bpy.types.Material:
+    """A material for a baked look, with the displacement of the source and no surface."""
+    name, source = f"{material.name}{VIEWPORT_SUFFIX}", output_of(material)
+    if source is not None and source.inputs[SOCKET].is_linked:
+        made = material.copy()
+        made.name = name
+        for key in list(made.keys()):
+            del made[key]
+        output = made.node_tree.nodes[source.name]
+        keep_displacement(made, output)
+        output.name = output.label = _OUTPUT
+    else:
+        made = new_material(name)
+        made.node_tree.nodes.clear()
+    made[MADE_FOR] = material
+    # it is not assigned to an object, and would not be saved otherwise
+    made.use_fake_user = True
+    return made
 
 
 def node_of(

@@ -6,10 +6,14 @@ import bpy
 import numpy as np
 import pytest
 
+from verdigris.core.hosts.host import BakedResult
 from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report import describe_material
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.results import find_look, note_result
+
+from .conftest import new_image
 
 UV = np.array([0.2, 0.7])
 
@@ -203,3 +207,24 @@ def test_nodes_and_images_of_the_displacement_arrive_or_are_named(copper, tmp_pa
     cells = add(tree, "TexVoronoi")
     tree.links.new(cells.outputs["Distance"], node.inputs["Height"])
     assert any("'Voronoi Texture'" in each for each in read()[0].notes)
+
+
+def test_the_baked_look_displaces_as_the_material_does(copper, tmp_path):
+    u, _ = place(copper.node_tree)
+    node = add(copper.node_tree, "Displacement", {"Height": u, "Scale": 0.25})
+    displace(copper, node.outputs[0])
+    copper.displacement_method, copper["own"] = "BOTH", 3
+    new_image("base", tmp_path / "base.png")
+    for _ in range(2):
+        note_result(copper, BakedResult(tmp_path / "a.vdg", {"base_color": tmp_path / "base.png"}))
+        look = find_look(copper)
+        output = look.node_tree.get_output_node("ALL")
+        moving = output.inputs["Displacement"].links[0].from_node
+        assert moving.inputs["Scale"].default_value == 0.25 and moving.inputs[0].is_linked
+        assert output.inputs["Surface"].links[0].from_node.type == "BSDF_PRINCIPLED"
+        assert look.displacement_method == "BOTH" and "own" not in look
+        kinds = sorted(each.type for each in look.node_tree.nodes)
+        assert kinds == [
+            *("BSDF_PRINCIPLED", "DISPLACEMENT", "OUTPUT_MATERIAL", "SEPXYZ", "TEX_COORD"),
+            "TEX_IMAGE",
+        ]
