@@ -30,6 +30,10 @@ TROUBLES = {
     "There is no brush": (" has no window for the brush", ", which Maya's brush does not reach"),
     "The shader belongs to a renderer": ("is a node that only ",),
     "A node is left out": (" and is not translated", " is left out by Blender's MaterialX export"),
+    "Displacement is left out": (
+        *("vectors in tangent space, or heights", " feeds it without a Displacement node"),
+        "the displacement is left out: ",
+    ),
     "The material has no surface": (
         *("has no MaterialX surface", "has no shader at the surface of its output"),
         "has no material with a surface",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def make_scene(folder: Path) -> Scratch:
-    """Makes an unsaved scene with images, a normal map, nodes that the export leaves out, a
-    material of a library, and one without a shader."""
+    """Makes an unsaved scene with images, a normal map, a displacement, nodes that the export
+    leaves out, a material of a library, and one without a shader."""
     import bpy
 
     from verdigris.plugins.common.selftest import scratch as parts
@@ -37,6 +37,10 @@ def make_scene(folder: Path) -> Scratch:
     bump = _node(gold, "ShaderNodeNormalMap")
     gold.node_tree.links.new(normal.outputs["Color"], bump.inputs["Color"])
     _feed(gold, bump, "Normal", "Normal")
+    dents = _node(gold, "ShaderNodeDisplacement")
+    gold.node_tree.links.new(colour.outputs["Color"], dents.inputs["Height"])
+    output = gold.node_tree.get_output_node("ALL")
+    gold.node_tree.links.new(dents.outputs[0], output.inputs["Displacement"])
     mixed = _assigned("mixed", Base_Color=(*parts.COLOUR_VALUE, 1))
     ramp, cells = _node(mixed, "ShaderNodeValToRGB"), _node(mixed, "ShaderNodeTexVoronoi")
     # a ramp of a constant is a constant
@@ -48,6 +52,7 @@ def make_scene(folder: Path) -> Scratch:
     bare.node_tree.nodes.clear()
     plain = {parts.BASE_COLOUR: parts.COLOUR_VALUE, parts.ROUGHNESS: parts.ROUGHNESS_VALUE}
     files = {parts.BASE_COLOUR: images.colour.name, parts.NORMAL: images.normal.name}
+    files[parts.DISPLACEMENT] = images.colour.name
     left_out = {parts.ROUGHNESS: ramp.name, parts.METALNESS: cells.name}
     return parts.Scratch(
         (

@@ -10,6 +10,7 @@ from verdigris.core.base.files import replace_file
 from verdigris.plugins.common.selftest.scratch import (
     BASE_COLOUR,
     COLOUR_VALUE,
+    DISPLACEMENT,
     METALNESS,
     NO_WINDOW,
     NORMAL,
@@ -64,6 +65,11 @@ connectAttr "scratch_colour.outColor" "{name}.baseColor";
 connectAttr "scratch_normal.outAlpha" "{name}_bump.bumpValue";
 connectAttr "{name}_bump.outNormal" "{name}.normalCamera";
 """
+_DENTS = """createNode displacementShader -n "scratch_dents";
+	setAttr ".scale" 0.25;
+connectAttr "scratch_colour.outColorR" "scratch_dents.displacement";
+connectAttr "scratch_dents.displacement" "standardSurface2SG.displacementShader";
+"""
 _PATTERNS = """createNode ramp -n "scratch_ramp";
 	setAttr ".colorEntryList[0].position" 0;
 	setAttr ".colorEntryList[0].color" -type "float3" 0.1 0.1 0.1;
@@ -87,8 +93,9 @@ _PLAIN = {BASE_COLOUR: COLOUR_VALUE, ROUGHNESS: ROUGHNESS_VALUE}
 
 
 def make_scene(folder: Path) -> Scratch:
-    """Opens a scene with a renamed shader whose group has Maya's name, images and a bump2d, a ramp
-    and a node that has no equal, OpenPBR, Arnold, a reference in a namespace and a USD stage."""
+    """Opens a scene with a renamed shader whose group has Maya's name, images, a bump2d and a
+    displacement, a ramp and a node that has no equal, OpenPBR, Arnold, a reference in a namespace
+    and a USD stage."""
     from maya import cmds
 
     from verdigris.plugins.maya.scene.nodes import load_plugin
@@ -97,13 +104,13 @@ def make_scene(folder: Path) -> Scratch:
     types = cmds.ls(nodeTypes=True) or []
     text = [_shader("gold", "standardSurface", 2)]
     text += [_file("scratch_colour", images.colour, "sRGB")]
-    text += [_file("scratch_normal", images.normal, "Raw"), _BUMP.format(name="gold")]
+    text += [_file("scratch_normal", images.normal, "Raw"), _BUMP.format(name="gold"), _DENTS]
     text += [_shader(_UNNAMED, "standardSurface", 5), _BUMP.format(name=_UNNAMED)]
     text += [_shader("patterned", "standardSurface", 3), _PATTERNS]
     files = {BASE_COLOUR: images.colour.name, NORMAL: images.normal.name}
     patterns = {ROUGHNESS: "scratch_ramp", METALNESS: "scratch_leather"}
     found = [
-        Expected("gold", {ROUGHNESS: ROUGHNESS_VALUE}, files),
+        Expected("gold", {ROUGHNESS: ROUGHNESS_VALUE}, {**files, DISPLACEMENT: images.colour.name}),
         Expected(_UNNAMED, {ROUGHNESS: ROUGHNESS_VALUE}, files),
         Expected("patterned", {BASE_COLOUR: COLOUR_VALUE}, nodes=patterns),
     ]

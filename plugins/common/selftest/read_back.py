@@ -10,6 +10,7 @@ from verdigris.core.hosts.documents import parse_text
 from verdigris.plugins.common.selftest.report import DifferenceError
 from verdigris.plugins.common.selftest.scratch import (
     BASE_COLOUR,
+    DISPLACEMENT,
     METALNESS,
     NORMAL,
     ROUGHNESS,
@@ -67,6 +68,9 @@ class Surface:
         if not shaders:
             raise DifferenceError(f"the document has no material {material!r} with a surface")
         self._shader = shaders[0]
+        moved = found.find("input[@name='displacementshader']")
+        movers = list(self._sources(moved)) if moved is not None else []
+        self._mover = movers[0] if movers else None
 
     def value(self, part: str) -> tuple[float, ...] | None:
         """The numbers of a part; None if it has none, or something feeds it."""
@@ -104,6 +108,8 @@ class Surface:
         return f"fed by {', '.join(dict.fromkeys(nodes))}" if nodes else "not set"
 
     def _port(self, part: str) -> Element | None:
+        if part == DISPLACEMENT:
+            return None if self._mover is None else self._mover.find("input[@name='displacement']")
         ports = {port.get("name"): port for port in self._shader.findall("input")}
         return next((ports[name] for name in _INPUTS[part] if name in ports), None)
 

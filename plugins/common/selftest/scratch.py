@@ -14,6 +14,7 @@ from verdigris.core.hosts.host import METALNESS as METALNESS_MAP
 from verdigris.core.hosts.host import ROUGHNESS as ROUGHNESS_MAP
 
 BASE_COLOUR, ROUGHNESS, METALNESS, NORMAL = "base colour", "roughness", "metalness", "normal"
+DISPLACEMENT = "displacement"
 
 COLOUR_VALUE = (0.3, 0.2, 0.1)
 """The base colour of materials without an image of it."""
