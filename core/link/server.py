@@ -19,6 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
+from weakref import WeakSet
 
 from verdigris.core.base.errors import reason
 from verdigris.core.base.text import version
@@ -207,7 +208,15 @@ class LinkServer:
             self._begun.set()
 
     async def _serve(self) -> None:
-        from websockets.asyncio.server import serve
+        from websockets.asyncio.server import ServerConnection, serve
+        from websockets.protocol import State
+
+        connections: WeakSet[Any] = WeakSet()
+
+        def connect(*values: Any, **options: Any) -> Any:
+            made = ServerConnection(*values, **options)
+            connections.add(made)
+            return made
 
         logger = logging.getLogger("verdigris.link")
         logger.addHandler(logging.NullHandler())
@@ -227,6 +236,7 @@ class LinkServer:
             close_timeout=1,
             logger=logger,
             server_header=None,
+            create_connection=connect,
         ) as server:
             self.port = next(iter(server.sockets)).getsockname()[1]
             self._loop = asyncio.get_running_loop()
@@ -237,6 +247,11 @@ class LinkServer:
             while self._is_sending() and time.monotonic() < until:
                 await asyncio.sleep(0.02)
             server.close()
+            # whoever has sent no whole request would keep the server for `open_timeout`
+            for each in connections:
+                transport = getattr(each, "transport", None)
+                if transport is not None and each.state not in (State.OPEN, State.CLOSING):
+                    transport.abort()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(server.wait_closed(), _CLOSING)
 
