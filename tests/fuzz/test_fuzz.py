@@ -42,10 +42,11 @@ def test_every_target_has_seeds():
     assert MAKERS.keys() == TARGETS.keys()
 
 
-@pytest.fixture
-def broken(tmp_path):
-    """A target whose reader fails as its input says."""
-    (tmp_path / "broken.py").write_text(f"""
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """A target whose reader fails as its input says, and the place of its folders."""
+    folder = tmp_path_factory.mktemp("broken")
+    (folder / "broken.py").write_text(f"""
 import os, sys, time
 sys.path.append({str(RUN.parents[2])!r})
 from pathlib import Path
@@ -68,7 +69,7 @@ def read(folder):
     if kind == 3:
         (folder.parent / "beside.txt").write_bytes(b"gone")
     if kind == 4:
-        Path({str(tmp_path / "outside.txt")!r}).touch()
+        Path({str(folder / "outside.txt")!r}).touch()
 
 def make(folder):
     (folder / "one").mkdir()
@@ -85,7 +86,19 @@ else:
     campaign.RUN = Path(__file__)
     sys.exit(campaign.main(sys.argv[1:]))
 """)
-    return tmp_path / "broken.py"
+    return folder / "broken.py"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hanging(broken):
+    """A campaign of an input that hangs. It waits while other tests run."""
+    command = [sys.executable, "-P", broken, "--inputs", "1", "--findings", broken.parent / "hangs"]
+    begun = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "HANGS": ""},
+    )  # fmt: skip
+    yield begun
+    begun.communicate(timeout=120)
 
 
 def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
@@ -112,17 +125,7 @@ def test_each_kind_of_fault_is_found_with_its_input(broken, tmp_path):
     inputs = [each.read_bytes() for each in (tmp_path / "f").glob("*/input/a.txt")]
     assert {sum(each) % 7 for each in inputs} >= {0, 1, 2, 3}
     if _enclosed(tmp_path):
-        assert not (tmp_path / "outside.txt").exists()
-
-
-def test_a_hang_is_found_with_its_input(broken, tmp_path):
-    command = [sys.executable, "-P", broken, "--inputs", "1", "--findings", tmp_path / "f"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, "HANGS": ""},
-    )  # fmt: skip
-    assert "broken: hangs (1 inputs)" in done.stdout, done.stdout + done.stderr
-    assert [each.name for each in (tmp_path / "f").glob("*/input/*")] == ["a.txt"]
+        assert not broken.with_name("outside.txt").exists()
 
 
 def test_killed_writers_lose_nothing_and_follow_no_link():
@@ -196,3 +199,9 @@ def test_damage_to_json_changes_one_value_and_keeps_its_lines():
 def test_dictionaries_hold_bytes():
     assert b"\xabKTX 20\xbb\r\n\x1a\n" in read_dictionary("binary")
     assert b'"../../x"' in read_dictionary("json")
+
+
+def test_a_hang_is_found_with_its_input(hanging, broken):
+    output, _ = hanging.communicate(timeout=120)
+    assert "broken: hangs (1 inputs)" in output
+    assert [each.name for each in (broken.parent / "hangs").glob("*/input/*")] == ["a.txt"]
