@@ -89,8 +89,10 @@ class Target:
     """The points of a group of threads are evaluated together, with cooperative matrices."""
     has_live: bool = False
     """Its functions take live values."""
-    transmits: bool = False
-    """It has the two decoders of a surface that transmits."""
+    sides: int = 0
+    """NEURAL_SIDES of neural_sides.slang."""
+    heights: int = 0
+    """Length of the array of height maps; 0 for the one of a material."""
 
     @property
     def is_of_one(self) -> bool:
@@ -98,6 +100,8 @@ class Target:
 
     @property
     def defines(self) -> tuple[str, ...]:
+        if self.entry == RELIEF_ENTRY:
+            return (f"-DNEURAL_HEIGHTS={self.heights}",)
         values = {
             "COOPERATIVE": self.is_cooperative,
             "CONSTANTS": 2 if self.is_float_texture else self.is_constant,
@@ -114,8 +118,8 @@ class Target:
             }
         if self.has_live:
             values["LIVE"] = True
-        if self.transmits:
-            values["SIDES"] = True
+        if self.sides:
+            values["SIDES"] = self.sides
         return tuple(f"-DNEURAL_{name}={int(value)}" for name, value in values.items())
 
 
@@ -174,7 +178,7 @@ TARGETS: dict[str, Target] = {
 }
 
 
-# Relief, which no architecture changes.
+# Relief of one material, which no architecture changes.
 RELIEF_TARGETS = {
     f"relief{suffix}": Target(arguments, entry=RELIEF_ENTRY)
     for suffix, arguments in (
@@ -185,6 +189,8 @@ RELIEF_TARGETS = {
         (ES_SUFFIX, ("-target", "glsl")),
     )
 }
+# In the others a scene pack has a draw for each material.
+_OF_SEVERAL = (".hlsl", ".glsl")
 
 
 def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
@@ -194,20 +200,25 @@ def gains_by_constants(spec: NetworkSpec, advised: str | None = None) -> bool:
 
 
 def targets_of(
-    spec: NetworkSpec, advised: str | None = None, decoders: int = 1, transmits: bool = False
+    spec: NetworkSpec,
+    advised: str | None = None,
+    decoders: int = 1,
+    transmits: bool = False,
+    is_pack: bool = False,
 ) -> dict[str, Target]:
     """The targets that a decoder fits and that its advice allows. A constant buffer holds one
-    decoder, so cooperative code for several does without."""
+    decoder, so cooperative code for several does without. In a pack that transmits, some materials
+    can be opaque."""
     known = TARGETS
     if spec.live_inputs:
         known = {name: replace(target, has_live=True) for name, target in TARGETS.items()}
     if transmits:
         decoders = 2
-        # a group of threads keeps one decoder in its shared memory
+        # a group of threads keeps one decoder in its shared memory: in packs that of reflected light
         known = {
-            name: replace(target, transmits=True)
+            name: target if target.is_together else replace(target, sides=2 if is_pack else 1)
             for name, target in known.items()
-            if not target.is_together
+            if is_pack or not target.is_together
         }
     plain = {name: target for name, target in known.items() if not target.is_cooperative}
     if not fits_in_constants(spec, decoders if transmits else 1):
@@ -247,17 +258,23 @@ def runtime_files(
     decoders: int = 1,
     transmits: bool = False,
     has_relief: bool = False,
+    is_pack: bool = False,
 ) -> dict[str, bytes]:
-    """Every file of runtime/ for this advice. Compiled files are cached by architecture."""
+    """Every file of runtime/ for this advice. Compiled files are cached by architecture. In a
+    pack, materials can differ in what they have."""
     sources = slang_files(spec)
     others = RUNTIME_SHADERS / HEADER, *sorted(filter(Path.is_file, EXAMPLES.iterdir()))
     result = sources | {path.name: path.read_bytes() for path in others}
     if not transmits:
         for name in SIDES_FILES:
             del result[name]
-    targets = targets_of(spec, advised, decoders, transmits)
+    targets = targets_of(spec, advised, decoders, transmits, is_pack)
     if has_relief:
-        targets = targets | RELIEF_TARGETS
+        targets = targets | {
+            # as_relief_text() makes a define of the array
+            name: replace(target, heights=2 if is_pack and suffix_of(name) in _OF_SEVERAL else 0)
+            for name, target in RELIEF_TARGETS.items()
+        }
     else:
         del result[RELIEF_SHADER], result[RELIEF_ENTRY]
     for name, target in targets.items():

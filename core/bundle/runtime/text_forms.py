@@ -54,14 +54,19 @@ _NEEDS_VERSION = """#if __VERSION__ < 450
 #endif
 """
 _ARRAY = """\
-// For several textures, define NEURAL_TEXTURES as their number. The record has the index.
-#ifndef NEURAL_TEXTURES
+// For several textures, define {number} as their number. The record has the index.
+#ifndef {number}
 {one};
-#define NEURAL_LATENTS(index) neuralLatents
+#define {macro}(index) {name}
 #else
 {many};
-#define NEURAL_LATENTS(index) neuralLatents[{index}]
+#define {macro}(index) {name}[{index}]
 #endif"""
+# Arrays of textures: what including shaders define as their length, and the macro of one texture.
+_ARRAYS = {
+    "neuralLatents": ("NEURAL_TEXTURES", "NEURAL_LATENTS"),
+    "neuralHeights": ("NEURAL_HEIGHTS", "NEURAL_HEIGHT_MAP"),
+}
 _ONE_MATERIAL = """\
 // One material: neuralRecord is its record, neuralFloats the bundle's constants.bin, neuralLatents
 // its texture. neuralPrepare filters exactly; neuralPrepareSampled uses the texture unit.
@@ -78,6 +83,11 @@ _ES_HEAD = """\
 _RELIEF_HEAD = """\
 // Relief of one material. Group or space 1: 0 neuralHeightRecord, 1 neuralHeights, the texture of
 // height.ktx2. The entry point adds 2 to 4.
+"""
+_RELIEF_ARRAY_HEAD = """\
+// Relief of the materials of a scene pack. Group or space 1: 0 neuralHeightRecords, which `index` is
+// for, 1 neuralHeights, the textures. In the record of a material without heights `levels` is 0. The
+// entry point adds 2 to 4.
 """
 _RELIEF_ES_HEAD = """\
 // Relief of one material in OpenGL ES 3.00, to be included: neuralHeights is the texture of
@@ -119,9 +129,7 @@ _OF_ENTRY_POINT = re.compile(
 )
 _OF_KERNEL = re.compile(r"\[\[kernel\]\]")
 _MARKS = re.compile(r"^#extension GL_EXT_nonuniform_qualifier .*\n", re.MULTILINE)
-_LATENTS = re.compile(
-    r"neuralLatents\[\(?(?:nonuniformEXT|NonUniformResourceIndex)\(([\w.]+)\)\)?\]"
-)
+_ELEMENT = r"{}\[\(?(?:nonuniformEXT|NonUniformResourceIndex)\(([\w.]+)\)\)?\]"
 
 
 def as_es300(text: str) -> str:
@@ -174,9 +182,12 @@ def as_relief_text(code: bytes, suffix: str, version: str) -> bytes:
         shared, own = _split(text, suffix, _OF_ENTRY_POINT, RELIEF_FUNCTIONS)
         return f"{head}{_RELIEF_HEAD}{shared}\n{ENTRY_LINE}\n{own}\n".encode()
     entry = _OF_KERNEL if suffix == ".metal" else _OF_ENTRY_POINT
+    about = _RELIEF_HEAD
+    if "neuralHeightRecords" in text:
+        about, text = _RELIEF_ARRAY_HEAD, _with_textures(text, suffix, "neuralHeights")
     shared, own = _split(text, suffix, entry, RELIEF_FUNCTIONS)
     version_check = _NEEDS_VERSION if suffix == ".glsl" else ""
-    return _guarded(head + _INCLUDABLE + version_check + _RELIEF_HEAD, shared, "", own).encode()
+    return _guarded(head + _INCLUDABLE + version_check + about, shared, "", own).encode()
 
 
 def _split(
@@ -269,19 +280,21 @@ def _short(vec2: str, vec3: str, has_index: bool, shared: str) -> str:
     )
 
 
-def _with_textures(text: str, suffix: str) -> str:
+def _with_textures(text: str, suffix: str, name: str = "neuralLatents") -> str:
     """One texture asks for no index that differs between lanes; several are a define."""
-    text = _LATENTS.sub(r"NEURAL_LATENTS(\1)", text)
+    number, macro = _ARRAYS[name]
+    text = re.sub(_ELEMENT.format(name), rf"{macro}(\1)", text)
     # only the place that reads a texture needs the mark
     text = re.sub(r"\bnonuniformEXT\(([\w.]+)\)", r"\1", text)
-    text = _MARKS.sub(r"#ifdef NEURAL_TEXTURES\n\g<0>#endif\n", text)
+    text = _MARKS.sub(rf"#ifdef {number}\n\g<0>#endif\n", text)
     parts = []
     for part in declarations(text):
-        if re.search(r"\bneuralLatents\[", part):
-            one = re.sub(r"(neuralLatents)\[[^\]]*\]", r"\1", part).rstrip(";")
-            many = re.sub(r"(neuralLatents)\[[^\]]*\]", r"\1[NEURAL_TEXTURES]", part).rstrip(";")
+        if re.search(rf"\b{name}\[", part):
+            one = re.sub(rf"({name})\[[^\]]*\]", r"\1", part).rstrip(";")
+            many = re.sub(rf"({name})\[[^\]]*\]", rf"\1[{number}]", part).rstrip(";")
             mark = "nonuniformEXT" if suffix == ".glsl" else "NonUniformResourceIndex"
-            part = _ARRAY.format(one=one, many=many, index=f"{mark}(index)")
+            given = {"name": name, "number": number, "macro": macro, "index": f"{mark}(index)"}
+            part = _ARRAY.format(one=one, many=many, **given)
         parts.append(part)
     return "\n".join(parts)
 
