@@ -94,7 +94,7 @@ def _write(name: str, bundles: Sequence[Path], out: Path, known: dict[str, str])
         known.pop(name, None)
         return {"name": name, "error": str(failure), "is_new": False}
     decoders = scene.weights.bytes // scene.decoder_bytes
-    spared = (len(scene.materials) - decoders) * scene.decoder_bytes
+    spared = (scene.decoders - decoders) * scene.decoder_bytes
     text = f"{counted(len(scene.materials), 'material')}, {counted(decoders, 'decoder')} in "
     text += f"{format_bytes(scene.weights.bytes)}, {format_bytes(spared)} saved by sharing"
     return {"name": name, "text": text, "is_new": whole is None, "saved_bytes": spared}

@@ -253,19 +253,25 @@ def parse_transmitted(fields: Fields, latents: LatentFacts) -> TransmittedFacts 
     if "transmission" not in fields:
         return None
     table = fields.table("transmission")
-    index = table.number("index")
-    least, most = INDICES
-    table.require(least <= index <= most, "index", f"it must be from {least:g} to {most:g}")
     return TransmittedFacts(
-        index,
+        parse_index(table),
         parse_record(table.table("weights"), LARGEST_WEIGHTS),
         parse_record(table.table("constants"), 2 * LARGEST_WEIGHTS),
         parse_record(table.table("reference"), LARGEST_REFERENCE),
-        _parse_transmitted_albedo(table, latents),
+        parse_transmitted_albedo(table, latents),
     )
 
 
-def _parse_transmitted_albedo(fields: Fields, latents: LatentFacts) -> MapFacts | None:
+def parse_index(transmission: Fields) -> float:
+    """The index of the medium below."""
+    index = transmission.number("index")
+    least, most = INDICES
+    transmission.require(least <= index <= most, "index", f"it must be from {least:g} to {most:g}")
+    return index
+
+
+def parse_transmitted_albedo(fields: Fields, latents: LatentFacts) -> MapFacts | None:
+    """The texture in the table `transmission`, if there is one."""
     if "albedo" not in fields:
         return None
     table = fields.table("albedo")

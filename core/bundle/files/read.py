@@ -178,11 +178,9 @@ class Bundle:
 
     def transmitted_albedo(self) -> TransmittedAlbedo | None:
         """The mean share of light from below that passes, if the bundle has it."""
-        below, latents = self.manifest.transmitted, self.manifest.latents
-        if below is None or below.albedo is None:
-            return None
-        levels = read_texture(self.folder, below.albedo.record, below.albedo.texture)
-        return TransmittedAlbedo(levels, texels_a_proxy(latents, below.albedo))
+        below = self.manifest.transmitted
+        albedo = below.albedo if below else None
+        return read_transmitted_albedo(self.folder, albedo, self.manifest.latents)
 
     def textures(self) -> Textures:
         """The textures that no decoder reads."""
@@ -332,6 +330,16 @@ def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -
         return None
     levels = read_texture(folder, facts.record, facts.texture)
     return Proxies(levels, texels_a_proxy(latents, facts), facts.curves)
+
+
+def read_transmitted_albedo(
+    folder: Path, facts: MapFacts | None, latents: LatentFacts
+) -> TransmittedAlbedo | None:
+    """Reads the stored transmitted albedo, if there is one."""
+    if facts is None:
+        return None
+    levels = read_texture(folder, facts.record, facts.texture)
+    return TransmittedAlbedo(levels, texels_a_proxy(latents, facts))
 
 
 def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:

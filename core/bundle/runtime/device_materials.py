@@ -81,6 +81,8 @@ class RuntimeChoice:
     """Evaluate the points of a group of threads together, with cooperative matrices."""
     transmits: bool = False
     """Evaluate light from below with the second of two decoders."""
+    in_pairs: bool = False
+    """Evaluate materials of a scene pack, some of which transmit: each has two records."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
@@ -91,6 +93,10 @@ class RuntimeChoice:
     @property
     def is_cooperative(self) -> bool:
         return self.decoder == "cooperative"
+
+    @property
+    def has_sides(self) -> bool:
+        return self.transmits or self.in_pairs
 
     def defines(self, device: Device, textures: int, has_live: bool = False) -> dict[str, str]:
         values = {
@@ -106,7 +112,7 @@ class RuntimeChoice:
             "NEURAL_TEXTURES": textures,
             "NEURAL_LIVE": has_live,
             # other shaders are those of before
-            **({"NEURAL_SIDES": True} if self.transmits else {}),
+            **({"NEURAL_SIDES": 2 if self.in_pairs else 1} if self.has_sides else {}),
         }
         return {name: str(int(value)) for name, value in values.items()}
 
@@ -120,6 +126,14 @@ class StoredMaterial:
     latents: LatentTexture
     live: tuple[float, ...] = ()
     """Values of live inputs from 0 to 1, in evaluations without values."""
+    below: bytes | None = None
+    """The weights for light from below, in a scene pack that transmits."""
+    index: float = 0.0
+    """The index of the medium below; 0 for an opaque surface."""
+
+    @property
+    def decoders(self) -> tuple[bytes, ...]:
+        return (self.weights,) if self.below is None else (self.weights, self.below)
 
 
 def read_stored(bundle: Bundle) -> StoredMaterial:
@@ -194,13 +208,12 @@ class DeviceMaterials:
             self.choice.defines(device, len(materials), self.spec.live_inputs > 0),
             [Source(NETWORK_MODULE, network_source(self.spec))],
         )
-        self.records = np.zeros(len(materials), RECORD)
+        self.records = np.zeros(len(materials) * (1 + self.choice.in_pairs), RECORD)
         self.textures = [self._upload(each.latents) for each in materials]
         self.sampler = device.gpu.create_sampler()
         self.weights = device.new_buffer(self._place_weights(materials), 4)
         for index, each in enumerate(materials):
-            self._fill_record(index, each.latents)
-            self.records["live"][index, : len(each.live)] = each.live
+            self._fill_record(index, each)
         self.record_buffer = device.new_buffer(self.records)
         self.floats = _constant_quads(materials[0]) if self.choice.is_constant else None
 
@@ -244,8 +257,13 @@ class DeviceMaterials:
         """All different decoders one after another, then converted matrices."""
         places: dict[bytes, int] = {}
         for each in materials:
-            places.setdefault(each.weights, sum(map(len, places)))
-        self.records["weights"] = [places[each.weights] for each in materials]
+            for decoder in each.decoders if self.choice.in_pairs else (each.weights,):
+                places.setdefault(decoder, sum(map(len, places)))
+        if self.choice.in_pairs:
+            self.records["weights"][::2] = [places[each.weights] for each in materials]
+            self.records["weights"][1::2] = [places[each.decoders[-1]] for each in materials]
+        else:
+            self.records["weights"] = [places[each.weights] for each in materials]
         matrices = [
             tensor
             for index in range(self.spec.hidden_layers)
@@ -293,13 +311,22 @@ class DeviceMaterials:
         gpu.submit_command_buffer(encoder.finish())
         return np.concatenate([data, converted.to_numpy().view(np.uint8)[:end]])
 
-    def _fill_record(self, index: int, latents: LatentTexture) -> None:
+    def _fill_record(self, index: int, material: StoredMaterial) -> None:
+        latents = material.latents
         layout = latents.layout
-        record = self.records[index]
+        record = self.records[2 * index if self.choice.in_pairs else index]
         channels = len(latents.scale)
         record["scale"][:channels], record["offset"][:channels] = latents.scale, latents.offset
         record["width"], record["height"] = layout.width, layout.height
         record["levels"], record["texture"] = layout.levels, index
+        record["live"][: len(material.live)] = material.live
+        if self.choice.in_pairs:
+            below = self.records[2 * index + 1]
+            for name in ("scale", "offset", "width", "height", "levels", "texture"):
+                below[name] = record[name]
+            below["live"] = material.index, 0, 0
+            if material.below is None:
+                self.records[2 * index + 1] = np.zeros((), RECORD)
 
     def _upload(self, latents: LatentTexture) -> slangpy.Texture:
         if latents.format == BC7 and not has_blocks(self.device):

@@ -214,7 +214,7 @@ def targets_of(
         known = {name: replace(target, has_live=True) for name, target in TARGETS.items()}
     if transmits:
         decoders = 2
-        # a group of threads keeps one decoder in its shared memory: in packs that of reflected light
+        # a group of threads keeps one decoder in its shared memory: in packs for reflection
         known = {
             name: target if target.is_together else replace(target, sides=2 if is_pack else 1)
             for name, target in known.items()

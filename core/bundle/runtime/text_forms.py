@@ -85,9 +85,9 @@ _RELIEF_HEAD = """\
 // height.ktx2. The entry point adds 2 to 4.
 """
 _RELIEF_ARRAY_HEAD = """\
-// Relief of the materials of a scene pack. Group or space 1: 0 neuralHeightRecords, which `index` is
-// for, 1 neuralHeights, the textures. In the record of a material without heights `levels` is 0. The
-// entry point adds 2 to 4.
+// Relief of the materials of a scene pack. Group or space 1: 0 neuralHeightRecords, in which a
+// material has an `index`, 1 neuralHeights, the textures. The record of a material without heights
+// is zeros. The entry point adds 2 to 4.
 """
 _RELIEF_ES_HEAD = """\
 // Relief of one material in OpenGL ES 3.00, to be included: neuralHeights is the texture of
@@ -174,6 +174,8 @@ def as_relief_text(code: bytes, suffix: str, version: str) -> bytes:
     text = readable(_LEFT_OUT.sub("", code.decode()))
     text = re.sub(r"\b(neuralRelief(?:Shadow|Normal)?)\(", r"\1Of(", text)
     text = text.replace("neuralOneRelief", "neuralRelief")
+    # Slang keeps spaces for Vulkan alone
+    text = re.sub(r"\bregister\((\w\d+)\)", r"register(\1, space1)", text)
     head = _HEAD.format(version=version)
     if suffix == ES_SUFFIX:
         shared, _ = _split(as_es300(text), suffix, _OF_ENTRY_POINT, RELIEF_FUNCTIONS)

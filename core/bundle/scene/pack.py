@@ -6,21 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import slowest_arithmetic
 from verdigris.core.bundle.files.ktx2 import TextureShape, read_ktx2
-from verdigris.core.bundle.files.manifest import SCENE_FORMAT
-from verdigris.core.bundle.files.manifest_parts import (
-    RUNTIME_FOLDER,
-    FileRecord,
-    LatentFacts,
-    MapFacts,
-    ProxyFacts,
-)
+from verdigris.core.bundle.files.manifest import MAPS, SCENE_FORMAT
+from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord, MapFacts
 from verdigris.core.bundle.files.read import read_recorded, record_of
 from verdigris.core.bundle.files.reference import encode_reference
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
@@ -29,13 +23,15 @@ from verdigris.core.bundle.files.write import CONSTANTS_FILE
 from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.runtime.device_materials import shader_weights
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
-from verdigris.core.bundle.scene.scene_pack import SceneMaterial, ScenePack, open_scene, parse_scene
+from verdigris.core.bundle.scene.scene_material import SceneMaterial, SceneTransmission
+from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene, parse_scene
 from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.files.reference import Reference
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
 # The longest ending among the names of a material's files.
@@ -54,12 +50,15 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
         _material(name, bundle, places, files) for name, bundle in zip(names, bundles, strict=True)
     ]
     weights = files[WEIGHTS_FILE] = b"".join(places)
+    transmits, has_relief = (
+        any(getattr(each, field) for each in materials) for field in ("transmitted", "relief")
+    )
     plan = plan_tensors(spec)[0]
     constants = files[CONSTANTS_FILE] = b"".join(
         constant_floats(spec, plan, each) for each in places
     )
     advised = slowest_arithmetic(each.arithmetic.advised for each in materials if each.arithmetic)
-    shaders = runtime_files(spec, advised, len(places))
+    shaders = runtime_files(spec, advised, len(places), transmits, has_relief, is_pack=True)
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
     # a sampler for some materials only would be a trap for shaders
     tensors, size = plan_tensors(spec, all(each.manifest.has_sampler for each in bundles))
@@ -83,50 +82,60 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
 def _material(
     name: str, bundle: Bundle, places: dict[bytes, int], files: dict[str, Content]
 ) -> SceneMaterial:
-    """The entry of a bundle's material. Adds its decoder to `places`, and its files to `files`."""
+    """The entry of a bundle's material. Adds its decoders to `places`, and its files to `files`."""
     manifest = bundle.manifest
-    # it is copied unchanged, so it is parsed first
-    reference = bundle.reference()
-    weights = shader_weights(bundle)
-    place = places.setdefault(weights, sum(map(len, places)))
+    place, reference, record = _add_side(f"{name}.{_REFERENCE}", bundle, places, files)
     # these are not copied, but a bundle with a damaged file is refused
     for other in (manifest.preview, *manifest.runtime):
         if other:
             read_recorded(bundle.folder, other)
 
-    def copy_texture(facts: LatentFacts | MapFacts | ProxyFacts, what: str) -> FileRecord:
+    def copy_texture(facts: MapFacts, what: str) -> FileRecord:
         file = f"{name}.{what}.ktx2"
         files[file] = partial(_checked_texture, bundle.folder, facts.record, facts.texture)
         return facts.record._replace(file=file)
 
-    maps: dict[str, MapFacts] = {}
-    for what in ("emission", "opacity"):
+    maps: dict[str, Any] = {}
+    for what in MAPS:
         facts: MapFacts | None = getattr(manifest, what)
         if facts:
             maps[what] = replace(facts, record=copy_texture(facts, what))
-    proxies = manifest.proxies
-    if proxies:
-        proxies = replace(proxies, record=copy_texture(proxies, "proxies"))
-    rows = partial(read_recorded, bundle.folder, manifest.reference)
-    record = manifest.reference
-    if manifest.has_older_lobes:
-        rows = partial(encode_reference, reference)
-        record = record_of(record.file, rows())
-    files[f"{name}.{_REFERENCE}"] = rows
+    transmitted = None
+    if (below := bundle.transmitted) and manifest.transmitted:
+        second, _, rows = _add_side(f"{name}.below.json", below, places, files)
+        albedo = manifest.transmitted.albedo
+        if albedo:
+            albedo = replace(albedo, record=copy_texture(albedo, "below"))
+        transmitted = SceneTransmission(manifest.transmitted.index, second, rows, albedo)
     return SceneMaterial(
         name,
         place,
         replace(manifest.latents, record=copy_texture(manifest.latents, "latents")),
-        record._replace(file=f"{name}.{_REFERENCE}"),
+        record,
         manifest.reference_count,
         live=manifest.live,
+        transmitted=transmitted,
         bounds=manifest.bounds,
         # other writers may omit it
         arithmetic=manifest.arithmetic
-        or judge(bundle.exact_parameters(), reference, manifest.bounds),
-        proxies=proxies,
+        or judge(bundle.exact_parameters().sides[0], reference, manifest.bounds),
         **maps,
     )
+
+
+def _add_side(
+    file: str, bundle: Bundle, places: dict[bytes, int], files: dict[str, Content]
+) -> tuple[int, Reference, FileRecord]:
+    """The place of the decoder of a bundle or of its other side, and its reference."""
+    # it is copied unchanged, so it is parsed first
+    reference, record = bundle.reference(), bundle.manifest.reference
+    place = places.setdefault(shader_weights(bundle), sum(map(len, places)))
+    rows = partial(read_recorded, bundle.folder, record)
+    if bundle.manifest.has_older_lobes:
+        rows = partial(encode_reference, reference)
+        record = record_of(record.file, rows())
+    files[file] = rows
+    return place, reference, record._replace(file=file)
 
 
 def _checked_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:

@@ -7,20 +7,16 @@ the reference of each material, and shaders. docs/WRITING.md describes it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.inputs import require_working_folder_for
-from verdigris.core.base.json_fields import Fields, parse_json
+from verdigris.core.base.json_fields import parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.bundle.files.arithmetic import (
-    Arithmetic,
-    parse_arithmetic,
-    parse_pack_arithmetic,
-)
+from verdigris.core.bundle.files.arithmetic import parse_pack_arithmetic
 from verdigris.core.bundle.files.manifest import (
     LARGEST_MANIFEST,
     RESPONSE,
@@ -39,21 +35,11 @@ from verdigris.core.bundle.files.manifest_network import (
     sampler_json,
 )
 from verdigris.core.bundle.files.manifest_parts import (
-    LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
-    Bounds,
     FileRecord,
-    LatentFacts,
-    MapFacts,
-    ProxyFacts,
     Tensor,
     named_runtime,
-    parse_bounds,
     parse_constants,
-    parse_count,
-    parse_latents,
-    parse_map,
-    parse_proxies,
     parse_record,
     parse_runtime,
     require_twice,
@@ -66,7 +52,9 @@ from verdigris.core.bundle.files.read import (
     read_latents,
     read_proxies,
     read_recorded,
+    read_relief,
     read_texture,
+    read_transmitted_albedo,
     read_whole,
 )
 from verdigris.core.bundle.files.reference import (
@@ -77,70 +65,24 @@ from verdigris.core.bundle.files.reference import (
 )
 from verdigris.core.bundle.files.weights import (
     FILE_ALIGNMENT,
+    StoredNumbers,
     check_tensors,
     constant_floats,
     unpack_weights,
 )
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
-from verdigris.core.material.live_inputs.live_input import LiveInput, live_json, parse_live
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.bundle.scene.scene_material import SceneMaterial, parse_material
+from verdigris.core.network.parameters import Parameters, TransmittedSide
 from verdigris.core.network.spec import NetworkSpec
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.proxies.proxy_texture import TransmittedAlbedo
+    from verdigris.core.geometry.height_map import HeightMap
 
 MOST_MATERIALS = 4096
 # Bytes of all different decoders; well within 32-bit offsets.
 LARGEST_SCENE_WEIGHTS = 1 << 30
 LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
-
-
-@dataclass(frozen=True)
-class SceneMaterial:
-    """One material of a scene pack."""
-
-    name: str
-    """Name for people; `pack` begins file names with it."""
-    weights_offset: int
-    """First byte of its decoder in weights.bin."""
-    latents: LatentFacts
-    """Its latent texture."""
-    reference: FileRecord
-    """Responses that decoders are checked with."""
-    reference_count: int
-    """Number of rows in the reference."""
-    live: tuple[LiveInput, ...] = ()
-    """Names, ranges and defaults of live inputs."""
-    emission: MapFacts | None = None
-    """Emission map, if the material emits light."""
-    opacity: MapFacts | None = None
-    """Opacity map, if the material is not opaque everywhere."""
-    proxies: ProxyFacts | None = None
-    """Albedo, normal and roughness as textures, if it has them."""
-    bounds: Bounds = field(default_factory=Bounds)
-    """Largest allowed differences from the reference."""
-    arithmetic: Arithmetic | None = None
-    """The advised arithmetic, if known."""
-
-    @property
-    def named_records(self) -> dict[str, FileRecord]:
-        """Records of its files, by field."""
-        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
-        return {
-            "latents": self.latents.record,
-            **{name: facts.record for name, facts in maps.items() if facts},
-            "reference": self.reference,
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
-        return {
-            "name": self.name,
-            "weights_offset": self.weights_offset,
-            **live_json(self.live),
-            "latents": self.latents.as_json(),
-            **{name: facts.as_json() for name, facts in maps.items() if facts},
-            "reference": {**self.reference.as_json(), "count": self.reference_count},
-            "bounds": self.bounds.as_json(),
-            **({"arithmetic": self.arithmetic.as_json()} if self.arithmetic else {}),
-        }
 
 
 @dataclass(frozen=True)
@@ -161,19 +103,29 @@ class ScenePack:
     has_older_lobes: bool = False
     """Whether the references' rows of samplers are of lobes that differ at grazing views."""
 
-    def stored(self, indices: Iterable[int] | None = None) -> list[StoredMaterial]:
-        """The stored numbers of these materials, or of all, in the order of the manifest."""
+    @property
+    def decoders(self) -> int:
+        """The decoders of all materials, where a shared one counts for each."""
+        return sum(len(material.sides) for material in self.materials)
+
+    def stored(self, chosen: Sequence[SceneMaterial] | None = None) -> list[StoredMaterial]:
+        """The stored numbers of these materials, or of all in the order of the manifest."""
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
-        chosen = range(len(self.materials)) if indices is None else indices
+
+        def weights(place: int) -> bytes:
+            return relayout_weights(self.spec, self.tensors, self._decoder(place, data), file)
+
         return [
             StoredMaterial(
                 self.spec,
-                relayout_weights(self.spec, self.tensors, self._decoder(material, data), file),
+                weights(material.weights_offset),
                 read_latents(self.folder, material.latents),
                 tuple(each.default for each in material.live),
+                *((weights(below.weights_offset), below.index) if below else ()),
             )
-            for material in (self.materials[each] for each in chosen)
+            for material in (self.materials if chosen is None else chosen)
+            for below in (material.transmitted,)
         ]
 
     def parameters(self) -> Iterator[Parameters]:
@@ -183,12 +135,18 @@ class ScenePack:
             yield self._parameters(material, data)
 
     def _parameters(self, material: SceneMaterial, weights: bytes) -> Parameters:
-        file = str(self.folder / self.weights.file)
-        stored = unpack_weights(self.spec, self.tensors, self._decoder(material, weights), file)
+        def numbers(place: int) -> StoredNumbers:
+            file = str(self.folder / self.weights.file)
+            return unpack_weights(self.spec, self.tensors, self._decoder(place, weights), file)
+
+        stored, transmitted = numbers(material.weights_offset), None
+        if below := material.transmitted:
+            side = numbers(below.weights_offset)
+            transmitted = TransmittedSide(side.decoder, below.index, side.head)
         values = read_latents(self.folder, material.latents).values()
         layout = material.latents.layout
         live = tuple(each.default for each in material.live)
-        return Parameters(self.spec, layout, stored.decoder, values, stored.head, live)
+        return Parameters(self.spec, layout, stored.decoder, values, stored.head, live, transmitted)
 
     def check_files(self) -> None:
         """Checks length and digest of each file, and reads the textures that no decoder reads."""
@@ -203,6 +161,8 @@ class ScenePack:
             check_constants(self.folder, self.constants, wanted)
         for material in self.materials:
             self.textures(material)
+            self.transmitted_albedo(material)
+            self.relief(material)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -245,6 +205,16 @@ class ScenePack:
             read_texture(self.folder, cover.record, cover.texture) if cover else None,
         )
 
+    def relief(self, material: SceneMaterial) -> HeightMap | None:
+        """The height map of a material that displaces its surface."""
+        return read_relief(self.folder, material.relief)
+
+    def transmitted_albedo(self, material: SceneMaterial) -> TransmittedAlbedo | None:
+        """The mean share of light from below that passes, if the material has it."""
+        below = material.transmitted
+        albedo = below.albedo if below else None
+        return read_transmitted_albedo(self.folder, albedo, material.latents)
+
     def encode(self) -> bytes:
         """The manifest's bytes."""
         document: dict[str, Any] = {
@@ -265,9 +235,8 @@ class ScenePack:
         }
         return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
 
-    def _decoder(self, material: SceneMaterial, data: bytes) -> bytes:
-        begin = material.weights_offset
-        return data[begin : begin + self.decoder_bytes]
+    def _decoder(self, place: int, data: bytes) -> bytes:
+        return data[place : place + self.decoder_bytes]
 
 
 def open_scene(path: Path) -> ScenePack:
@@ -315,7 +284,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     tensors = parse_known_tensors(fields, spec, is_newer)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
-        _parse_material(each, spec, record.bytes - size, is_newer)
+        parse_material(each, spec, record.bytes - size, is_newer)
         for each in fields.tables("materials", MOST_MATERIALS)
     )
     advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
@@ -335,26 +304,3 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     names = [material.name for material in materials]
     fields.require(len({*names}) == len(names), "materials", "their names must differ")
     return scene
-
-
-def _parse_material(fields: Fields, spec: NetworkSpec, last: int, is_newer: bool) -> SceneMaterial:
-    place = fields.whole("weights_offset", 0, last)
-    remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
-    fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
-    reference = fields.table("reference")
-    # defaults of the format
-    bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
-    latents = parse_latents(fields.table("latents"), spec)
-    return SceneMaterial(
-        fields.material_name(),
-        place,
-        latents,
-        parse_record(reference, LARGEST_REFERENCE),
-        parse_count(reference),
-        parse_live(fields, spec.live_inputs),
-        parse_map(fields, "emission"),
-        parse_map(fields, "opacity"),
-        parse_proxies(fields, latents),
-        bounds,
-        parse_arithmetic(fields, bounds, is_newer),
-    )

@@ -114,8 +114,6 @@ def pack(
     """
     opened = [open_bundle(path) for path in bundles]
     scene = join(opened, output)
-    warn_of_light_from_below(opened, "a scene pack has")
-    warn_of_heights(opened, "in a scene pack it is")
     decoders = counted(scene.weights.bytes // scene.decoder_bytes, "decoder")
     print(
         f"{output}: {counted(len(scene.materials), 'material')}, {describe(scene.spec)}, "

@@ -27,9 +27,9 @@ class StrictFiles(dict):
     """Compiled anew as they are asked for, with warnings as errors: an engine's build may take them
     so."""
 
-    def __init__(self, spec, transmits=False):
+    def __init__(self, spec, **given):
         super().__init__()
-        self.spec, self.transmits = spec, transmits
+        self.spec, self.given = spec, given
 
     def __missing__(self, name):
         target = name.replace(".comp", ".glsl")
@@ -37,7 +37,7 @@ class StrictFiles(dict):
             patch.setattr(runtime, "cache_folder", lambda: None)
             patch.setattr(runtime, "compile_entry_point", compile_strictly)
             patch.setattr(runtime, "TARGETS", {target: TARGETS[target]})
-            self |= runtime_files(self.spec, transmits=self.transmits)
+            self |= runtime_files(self.spec, **self.given)
         return self[name]
 
 

@@ -22,14 +22,18 @@ QUERY = np.dtype(
 )
 
 
-@pytest.fixture(scope="module")
-def texts():
+def relief_texts(**given):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runtime, "cache_folder", lambda: None)
         patch.setattr(runtime, "compile_entry_point", compile_strictly)
         patch.setattr(runtime, "TARGETS", {})
-        files = runtime_files(NETWORKS["2x5 leaky_smelu"], has_relief=True)
+        files = runtime_files(NETWORKS["2x5 leaky_smelu"], has_relief=True, **given)
     return {name: files[name].decode() for name in (*RELIEF_TARGETS, "relief.comp")}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return relief_texts()
 
 
 def test_only_bundles_with_heights_have_them(monkeypatch):
@@ -106,4 +110,24 @@ def test_compilers_of_the_other_languages_take_them(texts, tmp_path):
     assert (
         "NeuralRelief neuralRelief(float2 uv, float3 wo, float2 extent, float lod"
         in (texts["relief.metal"])
+    )
+
+
+def test_the_texts_of_a_scene_pack_have_a_height_map_for_each_record(texts, tmp_path):
+    packed = relief_texts(is_pack=True)
+    same = {name for name, text in packed.items() if text == texts[name]}
+    assert same == {*packed} - {"relief.hlsl", "relief.glsl"}
+    for name in ("relief.glsl", "relief.comp"):
+        (tmp_path / name).write_text(packed[name])
+    glslang = require_tool("glslangValidator")
+    for several in ([], ["-DNEURAL_HEIGHTS=5"]):
+        target = ("-V", "--target-env", "vulkan1.1", "-o", tmp_path / "x")
+        run(glslang, *target, *several, tmp_path / "relief.comp")
+        options = ("-WX", *(each.replace("-D", "-D ") for each in several))
+        options = tuple(word for option in options for word in option.split())
+        code = compile_hlsl(packed["relief.hlsl"].encode(), "cs_6_0", "evaluateQueries", options)
+        assert code[:4] == b"DXBC"
+    assert (
+        "neuralRelief(uint index, vec2 uv, vec3 wo, vec2 extent, float lod)"
+        in packed["relief.glsl"]
     )

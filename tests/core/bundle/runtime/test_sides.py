@@ -205,9 +205,3 @@ def test_costs_and_words_count_both_decoders(bundle, software):
     through = {1.0: "a thin wall", 1.5: "a solid with the index 1.5"}
     wanted = f"passes    light, as {through[bundle.manifest.transmitted.index]}: {weights:,} more"
     assert wanted in out
-
-
-def test_what_has_reflected_light_only_says_so(bundle, tmp_path):
-    _, _, err = run_command(["pack", bundle.folder, "-o", tmp_path / "scene.vdg"])
-    told = "material transmits light, and a scene pack has reflected light only"
-    assert told in err

@@ -21,7 +21,8 @@ from .test_text_forms import ES_MAIN, ES_SHADER
 from .web_gpu import COMPILERS, QUERY, evaluate_spirv, evaluate_wgsl, open_gpu
 
 SPEC = NETWORKS["2x5 leaky_smelu"]
-FILES = StrictFiles(SPEC, transmits=True)
+OPAQUE, FILES = StrictFiles(SPEC), StrictFiles(SPEC, transmits=True)
+PACKED = StrictFiles(SPEC, transmits=True, is_pack=True)
 LIVING = StrictFiles(replace(SPEC, live_inputs=2), transmits=True)
 COUNT = 300
 
@@ -83,6 +84,26 @@ def test_wgsl_is_both_decoders_and_the_sampler_of_the_sphere(gpu, both):
     code = FILES["portable.wgsl"].decode()
     queries = both.queries
     both.require(evaluate_wgsl(gpu, code, both.above, both.constants, queries, both.index))
+
+
+def test_wgsl_of_a_scene_pack_draws_both_and_opaque_materials():
+    gpu, both, code = open_gpu("wgpu"), Both(1.5), PACKED["portable.wgsl"].decode()
+    queries = both.queries
+    both.require(evaluate_wgsl(gpu, code, both.above, both.constants, queries, both.index))
+    found = evaluate_wgsl(gpu, code, both.above, both.constants, queries, 0)
+    half = both.constants[: len(both.constants) // 2]
+    plain = OPAQUE["portable.wgsl"].decode()
+    np.testing.assert_array_equal(found, evaluate_wgsl(gpu, plain, both.above, half, queries))
+
+
+def test_compilers_take_the_files_of_a_scene_pack(tmp_path):
+    for name in ("portable_sampled.glsl", "portable_sampled.comp"):
+        (tmp_path / name).write_bytes(PACKED[name])
+    options = ("-V", "--target-env", "vulkan1.1", "-DNEURAL_TEXTURES=64", "-o", tmp_path / "x.spv")
+    run(require_tool("glslangValidator"), *options, tmp_path / "portable_sampled.comp")
+    text = PACKED["portable_sampled.hlsl"]
+    several = ("-WX", "-D", "NEURAL_TEXTURES=64")
+    assert compile_hlsl(text, "cs_6_0", "evaluateQueries", several)[:4] == b"DXBC"
 
 
 def test_naga_takes_spirv_and_glsl_which_are_the_same(both, tmp_path):

@@ -52,7 +52,8 @@ def upload(opened, stored):
 
 
 def evaluate_wgsl(opened, code, stored, constants, queries, index=None):
-    """The answers [N, 12] of portable.wgsl. With an index, `constants` has both decoders."""
+    """The answers [N, 12] of portable.wgsl. With an index, `constants` has both decoders; 0 is an
+    opaque surface in a scene pack."""
     gpu, device = opened
     view, record = upload(opened, stored)
     uniform, storage = gpu.BufferUsage.UNIFORM, gpu.BufferUsage.STORAGE
@@ -72,13 +73,15 @@ def evaluate_wgsl(opened, code, stored, constants, queries, index=None):
         None,
         (np.uint32([len(queries), 0, 0, 0]), uniform),
     ]
-    if index:
+    if index is not None:
         bound += [..., (second_record(record, len(stored.weights), index), uniform)]
     return run_shader(opened, code, "evaluateQueries", bound, len(queries))
 
 
 def second_record(record, start, index):
     """Of a surface that transmits, with the decoder for light from below at `start`."""
+    if index == 0:
+        return np.zeros_like(record)
     below = record.copy()
     below[20] = start
     below[29:30] = np.float32([index]).view("<u4")
