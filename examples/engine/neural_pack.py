@@ -51,9 +51,14 @@ class NeuralPack:
             raise PackError(f"{folder}: version {self.manifest['version']} is not known here")
         self.materials: list[dict[str, Any]] = self.manifest["materials"]
         self.names = [each["name"] for each in self.materials]
-        unlit = [each["name"] for each in self.materials if {"emission", "opacity"} & {*each}]
-        if unlit:
-            raise PackError(f"{', '.join(unlit)}: this renderer draws no emission or opacity")
+        for names, what in (
+            (("emission", "opacity"), "no emission or opacity"),
+            (("transmission",), "no light from below"),
+            (("relief",), "no height maps"),
+        ):
+            found = [each["name"] for each in self.materials if {*names} & {*each}]
+            if found:
+                raise PackError(f"{', '.join(found)}: this renderer draws {what}")
         if "sampler" not in self.manifest:
             raise PackError(
                 f"{folder}: these materials have no sampler: bake all of them again, with "
