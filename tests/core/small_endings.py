@@ -7,8 +7,9 @@ from functools import cache, partial
 
 import numpy as np
 
-from verdigris.core.baking.finish import figures, finish, fit_sampler, fit_split, heads
+from verdigris.core.baking.finish import figures, finish, fit_heads, fit_sampler, fit_split, heads
 from verdigris.core.baking.finish.figures import PreviewPlan
+from verdigris.core.baking.finish.fit_heads import HeadsEffort
 from verdigris.core.baking.finish.heads import FinishEffort
 from verdigris.core.baking.finish.sampler_examples import SEED, Effort
 from verdigris.core.baking.measure import measure, sky
@@ -56,8 +57,7 @@ def _guess_split(spec, _materials, head, _effort):
 def _little_at_first():
     view = sphere_to_compare(size=16)
     return FinishEffort(
-        _NO_EFFORT,
-        fit_split.SMALL,
+        HeadsEffort(_NO_EFFORT, fit_split.SMALL),
         1 << 10,
         view,
         sky.SkyPlan(16, 32, 64, 8, 1),
@@ -86,8 +86,8 @@ SMALL_ENDINGS = (
     # verify allows any error of proxies of a texel
     (make_proxies, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", _NO_EFFORT),
-    (heads, "fit_sampler", _guess_sampler),
-    (heads, "_fit_split", _guess_split),
+    (fit_heads, "fit_sampler", _guess_sampler),
+    (fit_heads, "_fit_split", _guess_split),
     (finish, "first_effort", _little_at_first),
     (half_floats, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),

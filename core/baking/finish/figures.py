@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from verdigris.core.baking.finish.heads_process import HEADS
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
@@ -75,12 +76,14 @@ class Figures:
 @contextlib.contextmanager
 def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Iterator[None]:
     """Does in threads, beside the training inside of the context, what the end of a bake needs: it
-    compiles shaders, and on a GPU measures the teacher. A trainer on the CPU needs its time itself.
+    compiles shaders, and on a GPU measures the teacher and starts the process that fits heads. A
+    trainer on the CPU needs its time itself.
     """
     jobs: list[Callable[[], object]] = []
     if len(teachers) == 1 and not teachers[0].device.is_software:
         teacher = teachers[0]
         jobs += (
+            HEADS.begin,
             load_flip,
             lambda: picture_of(teacher, sphere_to_compare()),
             lambda: reference_picture(teacher, preview_plan(teacher.device, settings)),

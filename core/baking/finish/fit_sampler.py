@@ -45,10 +45,10 @@ from verdigris.core.network.spec import (
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_rate
 
 if TYPE_CHECKING:
+    from verdigris.core.baking.finish.sampler_examples import Responds
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
     from verdigris.core.network.parameters import Parameters
-    from verdigris.core.network.student import Student
 
     # Weights and biases of the hidden and of the last layer.
     Views = Sequence[FloatArray]
@@ -87,7 +87,9 @@ def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -
 
 @profiled("fit sampler")
 def fit_sampler(
-    spec: NetworkSpec, materials: Callable[[], Iterable[tuple[Parameters, Student]]], effort: Effort
+    spec: NetworkSpec,
+    materials: Callable[[], Iterable[tuple[Parameters, Responds]]],
+    effort: Effort,
 ) -> FloatArray:
     """The head of materials that share a decoder. The first round finds highlights. The second
     draws directions from the lobes of the first, so that widths become exact."""

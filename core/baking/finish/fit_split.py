@@ -44,10 +44,10 @@ from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.fit_sampler import Views
+    from verdigris.core.baking.finish.sampler_examples import Responds
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
     from verdigris.core.network.parameters import Parameters
-    from verdigris.core.network.student import Student
 
 _SEED = 20_071
 _LEAST_COSINE = 0.03
@@ -166,7 +166,7 @@ class SplitExamples:
 # numbers at the edges of lights underflow
 @np.errstate(under="ignore")
 def draw_split_examples(
-    parameters: Parameters, student: Student, effort: SplitEffort
+    parameters: Parameters, student: Responds, effort: SplitEffort
 ) -> SplitExamples:
     """Examples of one material, from a student with these parameters. Its sampler is fitted."""
     random = np.random.default_rng(_SEED)
@@ -178,7 +178,7 @@ def draw_split_examples(
 
 def _examples(
     parameters: Parameters,
-    student: Student,
+    student: Responds,
     lights: SmallLights,
     surfaces: Seen,
     random: np.random.Generator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from verdigris.core.network.spec import LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import FloatArray
     from verdigris.core.network.parameters import Parameters
-    from verdigris.core.network.student import Student
 
 SEED = 20_051
 # Shares of surfaces on these mip levels.
@@ -44,6 +43,21 @@ _BROAD_WIDTHS = (0.02, 0.06, 0.15, 0.3, 0.6)
 # Alphas of lobes around directions that reflect much.
 _PEAK_WIDTHS = (0.02, 0.06, 0.02, 0.06)
 _UP = np.array([0, 0, 1, 0, 0, 0], np.float32)[:, None]
+
+
+class Responds(Protocol):
+    """A student on a mip level."""
+
+    level: float
+
+    def response(
+        self,
+        uv: NDArray[Any],
+        wi: NDArray[Any],
+        wo: NDArray[Any],
+        *,
+        live: NDArray[Any] | None = None,
+    ) -> NDArray[np.floating[Any]]: ...
 
 
 @dataclass
@@ -92,7 +106,7 @@ class Examples:
 
 @profiled("sampler examples")
 def draw_examples(
-    parameters: Parameters, student: Student, effort: Effort, head: FloatArray | None = None
+    parameters: Parameters, student: Responds, effort: Effort, head: FloatArray | None = None
 ) -> Examples:
     """Examples of one material, from a student with these parameters. With a head, half of the
     directions come from its lobes."""
@@ -120,7 +134,7 @@ class Seen(NamedTuple):
 
 def draw_surfaces(
     parameters: Parameters,
-    student: Student,
+    student: Responds,
     count: int,
     least_cosine: float,
     random: np.random.Generator,
@@ -155,7 +169,7 @@ class _Surfaces:
     seen: Seen
     view: View
     lobes: Lobes | None
-    student: Student
+    student: Responds
 
     def examples(self, directions: int, random: np.random.Generator) -> Examples:
         """Examples with broad directions, and about as many around those that reflect much: a

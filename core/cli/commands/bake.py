@@ -1,19 +1,22 @@
-"""`verdigris bake`"""
+"""`verdigris bake`
+
+A bake by a resident worker needs little of this program: what only others need is imported where
+they do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
 from verdigris.core.baking.bake_job import BakeJob, with_speeds
-from verdigris.core.baking.measure.memory import check_limits
 from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.baking.warm_up import begin_warm_up
 from verdigris.core.base.device import open_device
-from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.cli.shared import bake_options as option
 from verdigris.core.cli.shared.bake_options import is_up_to_date, show_up_to_date
 from verdigris.core.cli.shared.bake_output import (
@@ -23,8 +26,6 @@ from verdigris.core.cli.shared.bake_output import (
     recommend_next,
     result_only,
 )
-from verdigris.core.cli.shared.link_options import linked
-from verdigris.core.cli.shared.opening import place_on_mesh
 from verdigris.core.cli.shared.options import (
     AsJson,
     CommandApp,
@@ -36,9 +37,19 @@ from verdigris.core.cli.shared.options import (
     SetInput,
     document_changes,
 )
-from verdigris.core.ladder.mesh.mesh_surface import load_surface
 from verdigris.core.progress import Event
 from verdigris.core.worker.client.resident import bake_by_resident, find_resident
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from verdigris.core.baking.bake_job import OpenJob
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
+    from verdigris.core.material.domain import MeshPoints
+
+    Follow = Callable[[Iterator[Event]], Iterator[Event]]
 
 app = CommandApp()
 
@@ -97,9 +108,11 @@ def bake(
         check_speed=lambda bundle: (slower or {}).get(str(bundle), ""),
     )
     show = json_lines if as_json else result_only if quiet else on_terminal
-    surface = load_surface(mesh) if mesh else None
+    surface = _load_surface(mesh) if mesh else None
     opened = job.open() if if_changed else None
     if opened is not None:
+        from verdigris.core.bundle.files.manifest import SUFFIX
+
         bundle = opened.folder / f"{opened.name}{SUFFIX}"
         facts = surface.facts(uv) if surface else {}
         if is_up_to_date(opened.chosen, bundle, request, facts):
@@ -109,12 +122,14 @@ def bake(
     if resident is not None:
         _run(bake_by_resident(resident, job, device, control, slower, if_changed), show, control)
         return
+    from verdigris.core.baking.measure.memory import check_limits
+
     check_limits(device)
     opened = opened or job.open()
     on_device = open_device(device)
-    points = place_on_mesh(surface, uv, opened.chosen) if surface else None
+    points = _place_on_mesh(surface, uv, opened) if surface else None
     prepared = opened.prepare(on_device, points)
-    with linked(link_at, control) if link or link_at else nullcontext(iter) as follow:
+    with _linked(link_at, control) if link or link_at else nullcontext(iter) as follow:
         # a bake of --if-changed that was interrupted continues
         run = prepared.continued if if_changed else prepared.bake
         events = with_speeds(follow(run(control)), prepared.teachers, slower)
@@ -122,6 +137,24 @@ def bake(
     if slower is not None:
         # somebody is at a terminal, and will bake again
         begin_warm_up(on_device)
+
+
+def _load_surface(mesh: Path) -> Surface:
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
+
+    return load_surface(mesh)
+
+
+def _place_on_mesh(surface: Surface, uv: str | None, opened: OpenJob) -> MeshPoints:
+    from verdigris.core.cli.shared.opening import place_on_mesh
+
+    return place_on_mesh(surface, uv, opened.chosen)
+
+
+def _linked(at: str | None, control: BakeControl) -> AbstractContextManager[Follow]:
+    from verdigris.core.cli.shared.link_options import linked
+
+    return linked(at, control)
 
 
 def _run(

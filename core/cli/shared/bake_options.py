@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from verdigris.core.baking.bake_request import BakeRequest, options_of
-from verdigris.core.batch.plan.inputs import collect_inputs
-from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
-from verdigris.core.batch.scene.entry import Entry, Source
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     SettingChanges,
@@ -21,13 +18,14 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     with_most_bytes,
 )
-from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.material.live_inputs.live_input import parse_all_wanted
-from verdigris.core.material.load.mtlx_document import Document, Material
 from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.worker.protocol.messages import encode
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.mtlx_document import Document, Material
 
 _HELP = {name: asked.help for name, asked in options_of().items()}
 
@@ -199,6 +197,10 @@ def is_up_to_date(
             f"needs one material, and {len(chosen)} are chosen: bake each by itself",
             param_hint="--if-changed",
         )
+    from verdigris.core.batch.plan.inputs import collect_inputs
+    from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
+    from verdigris.core.batch.scene.entry import Entry, Source
+
     document, material = chosen[0]
     entry = Entry(bundle.stem, Source(document.name), material.name, request)
     inputs = replace(collect_inputs(entry, document), mesh=mesh)
@@ -209,6 +211,8 @@ def is_up_to_date(
 def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
     """Reports that nothing was baked."""
     if as_json:
+        from verdigris.core.flatten.viewport import texture_paths
+
         textures = {
             kind: str(path) for kind, path in texture_paths(bundle).items() if path.is_file()
         }

@@ -34,8 +34,6 @@ from verdigris.core.base.errors import (
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.base.text import format_range, format_seconds, format_share
-from verdigris.core.batch.plan.estimate import Estimate
-from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.pictures.compare.verdict import DOUBT, MOST_DOTS, judge_bake
 from verdigris.core.progress import (
@@ -269,6 +267,8 @@ def recommend_next(request: BakeRequest, materials: int) -> Recommend:
     """Recommends the preset after that of the bake for the same request; nothing after the last."""
 
     def of_bundle(bundle: Path) -> str:
+        from verdigris.core.bundle.files.read import open_bundle
+
         source = open_bundle(bundle).manifest.source
         trainer = str(source["trainer"])
         preset = request.preset or default_preset(trainer)
@@ -288,6 +288,8 @@ def recommendation(
     the changes of the bake; the line is empty then. `source` is the section of that name in the
     manifest of a bundle with `preset`: its bake shows how fast this machine is. Whole bakes are
     compared, because the steps are a small part of a short one."""
+    from verdigris.core.batch.plan.estimate import Estimate
+
     try:
         settings = read_recipe()[Kind(source["kind"])]
     except SettingsError:
