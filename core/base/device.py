@@ -56,7 +56,7 @@ _HOW_TO_GET_ONE = (
 
 # Seconds between polls of a submission, and of all polls together. After that the driver waits: it
 # reports a lost device.
-_BETWEEN_LOOKS, MOST_LOOKING = 5e-4, 10.0
+_BETWEEN_LOOKS, MOST_LOOKING = 2e-4, 10.0
 
 # Whether this process was forked from one with an open device.
 _is_forked = False

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # Cells of the rectangle around all tiles. Each is a bit in the shader.
 MOST_TILE_CELLS = 128
 _DEFAULT_LARGEST_SIDE = 16384
+# Headers that are kept while their files do not change.
+_MOST_KEPT = 1024
 _TILES_ACROSS = 10
 # Frame tokens of MaterialX, Houdini, Maya and Nuke.
 _FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
@@ -114,22 +117,29 @@ def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST
 def _read_header(tile: Tile, asker: str) -> ImageInfo:
     path = tile.path
     try:
-        size = path.stat().st_size
+        status = path.stat()
     except PermissionError:
         raise _closed(path, asker) from None
     except OSError as failure:
         raise TextureError(
             f"{asker}: {path} cannot be read ({failure.strerror}): save it again or remove it"
         ) from None
-    if size == 0:
+    if status.st_size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): save it again or remove the node")
     require_unicode(path, TextureError)
     try:
-        with open_image(path) as image:
-            kind, orientation = _kind(image.kind), image.orientation
-            return ImageInfo(*image.size, image.channels, kind, (tile,), orientation=orientation)
+        found = _header(path, (status.st_mtime_ns, status.st_size, status.st_ino))
     except ImageError as failure:
         raise image_fault(path, asker, failure) from None
+    return replace(found, tiles=(tile,))
+
+
+@lru_cache(_MOST_KEPT)
+def _header(path: Path, _stamp: tuple[int, ...]) -> ImageInfo:
+    """The header of a file, without its tile. A bake asks for it five times."""
+    with open_image(path) as image:
+        kind, orientation = _kind(image.kind), image.orientation
+        return ImageInfo(*image.size, image.channels, kind, (), orientation=orientation)
 
 
 def _kind(name: str) -> str:

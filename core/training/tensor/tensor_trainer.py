@@ -109,16 +109,20 @@ class TensorTrainer:
     def step_many(self, steps: int) -> StepReport:
         encoder = self._gpu.create_command_encoder()
         encoder.clear_buffer(self._memory.losses)
-        last, submission = self._step + steps, 0
+        last = self._step + steps
         while self._step < last:
             self._rotate_if_due()
             self._fix_ranges()
-            self._record(encoder, self._submission_end(last) - self._step)
-            submission = self._gpu.submit_command_buffer(encoder.finish())
-            self._step, self._records_read = self._submission_end(last), None
+            end = self._submission_end(last)
+            self._record(encoder, end - self._step)
+            self._gpu.submit_command_buffer(encoder.finish())
+            self._step, self._records_read = end, None
             encoder = self._gpu.create_command_encoder()
+        self._memory.record_report(encoder)
+        submission = self._gpu.submit_command_buffer(encoder.finish())
         # threads, such as the compiler of a bundle's shaders, run meanwhile
         self._device.wait_for(submission)
+        self._gpu.wait_for_submit(submission)
         return self._report(steps)
 
     def _submission_end(self, last: int) -> int:
@@ -210,10 +214,10 @@ class TensorTrainer:
         return Place()
 
     def _report(self, steps: int) -> StepReport:
-        counts = read_buffer(self._memory.state, np.uint32)
+        counts, total = self._memory.read_report()
         new, self._counts = counts - self._counts, counts
         skipped, rejected = int(new[SKIPPED]), int(new[REJECTED])
-        total, taken = float(read_buffer(self._memory.losses, np.float32)[0]), steps - skipped
+        taken = steps - skipped
         loss = total / taken if taken else float("nan")
         return StepReport(loss, steps * self._settings.batch, skipped, rejected)
 

@@ -75,6 +75,8 @@ class TensorMemory:
     rates: slangpy.Buffer
     samples: slangpy.Buffer
     state: slangpy.Buffer
+    report: slangpy.Buffer
+    """Copies of `state` and `losses`, which are read without another submission."""
 
     @classmethod
     def allocate(
@@ -92,11 +94,21 @@ class TensorMemory:
             if name != "samples":
                 encoder.clear_buffer(buffer)
         gpu.submit_command_buffer(encoder.finish())
-        return cls(**buffers)
+        return cls(**buffers, report=_new_report(gpu))
 
     def pick(self, *names: str) -> dict[str, slangpy.Buffer]:
         """The buffers with these names, as arguments of a kernel."""
         return {name: getattr(self, name) for name in names}
+
+    def record_report(self, encoder: slangpy.CommandEncoder) -> None:
+        """Records copies for `read_report`."""
+        encoder.copy_buffer(self.report, 0, self.state, 0, 4 * STATE_SIZE)
+        encoder.copy_buffer(self.report, 4 * STATE_SIZE, self.losses, 0, 4)
+
+    def read_report(self) -> tuple[NDArray[np.uint32], float]:
+        """State and loss of the last report that the device has made."""
+        words = read_buffer(self.report, np.uint32)
+        return words[:STATE_SIZE].copy(), float(words[STATE_SIZE:].view(np.float32)[0])
 
     def store(self, contents: TrainerContents, step: int) -> None:
         """Uploads the state from which training continues."""
@@ -166,6 +178,16 @@ def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
 
 def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
     buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
+
+
+def _new_report(gpu: slangpy.Device) -> slangpy.Buffer:
+    import slangpy
+
+    return gpu.create_buffer(
+        size=4 * (STATE_SIZE + 1),
+        usage=slangpy.BufferUsage.copy_destination,
+        memory_type=slangpy.MemoryType.read_back,
+    )
 
 
 def _usage() -> slangpy.BufferUsage:
