@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,7 +86,9 @@ def warm_up(device: Device, presets: Sequence[str], is_always: bool = False) -> 
                 document = parse_document(text, (), name)
                 chosen = [(document, document.require_material(None))]
                 yield
-                events = prepare(request, chosen, device, Path(folder)).bake()
+                prepared = prepare(request, chosen, device, Path(folder))
+                # with events during its end
+                events = prepared.with_options(writes_first=True).bake()
                 # a caller that leaves ends the bake
                 with contextlib.closing(events):
                     for _ in events:
@@ -94,16 +97,16 @@ def warm_up(device: Device, presets: Sequence[str], is_always: bool = False) -> 
             _note(device, preset)
 
 
-def begin_warm_up(device: Device) -> None:
-    """Compiles in the background, with the least priority. A CPU compiles what it needs in a bake:
-    there, little is shared."""
+def begin_warm_up(device: Device) -> subprocess.Popen[bytes] | None:
+    """Compiles in the background, with the least priority. The caller may end the process: what is
+    compiled is kept. A CPU compiles what it needs in a bake: there, little is shared."""
     from verdigris.core.settings.presets import PRESETS
 
     if device.is_software or is_warm(device, [*PRESETS["tensor"]]) or cache_folder() is None:
-        return
+        return None
     command = [*require_worker_command(), "-m", _MODULE]
     with contextlib.suppress(OSError):
-        subprocess.Popen(
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -112,6 +115,7 @@ def begin_warm_up(device: Device) -> None:
             creationflags=NO_WINDOW,
             start_new_session=sys.platform != "win32",
         )
+    return None
 
 
 def _key(device: Device) -> str:
@@ -138,6 +142,8 @@ def main() -> None:
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.settings.presets import PRESETS
 
+    # a panel that bakes ends it, and its folders are removed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     if hasattr(os, "nice"):
         os.nice(_LEAST_PRIORITY)
     device, folder = open_device(sys.argv[1] if len(sys.argv) > 1 else None), cache_folder()

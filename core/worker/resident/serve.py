@@ -18,6 +18,8 @@ from verdigris.core.worker.resident.place import COMMAND, Place
 
 # Seconds of a wait: a signal that comes just before a wait is handled after it.
 _LONGEST_WAIT = 0.2
+# Seconds after a bake in which the program waits for the next one, and loads no kernels meanwhile.
+_REST = 20.0
 # The most bytes by which the worker may grow after its first bake.
 _MOST_GROWTH = 1 << 30
 _DONE = object()
@@ -44,6 +46,7 @@ def main() -> None:
 
 def _serve(listener: Listener, device: str, idle: float) -> None:
     first: int | None = None
+    rests_until = 0.0
     loaded: set[str] = set()
     warming = _warm(device, loaded)
     since = time.monotonic()
@@ -52,7 +55,7 @@ def _serve(listener: Listener, device: str, idle: float) -> None:
     ):
         if listener.guest is None:
             # between two parts a guest may come
-            if next(warming, _DONE) is _DONE:
+            if time.monotonic() < rests_until or next(warming, _DONE) is _DONE:
                 listener.wait(_LONGEST_WAIT)
             continue
         # two bakes do not mix
@@ -60,6 +63,7 @@ def _serve(listener: Listener, device: str, idle: float) -> None:
         listener.work()
         since = time.monotonic()
         if listener.guest is None:
+            rests_until = since + _REST
             warming = _warm(device, loaded)
             held = resident_bytes()
             first = first or held

@@ -34,6 +34,8 @@ from verdigris.core.worker.session.panel_link import PanelLink
 from verdigris.core.worker.session.showing import RequestedView, open_students
 
 if TYPE_CHECKING:
+    import subprocess
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -83,6 +85,7 @@ class Session:
         self._turns = Turns()
         self._pace = Pace()
         self._link = PanelLink(post)
+        self._warm_up: subprocess.Popen[bytes] | None = None
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
             commands.Open: self._open,
@@ -217,6 +220,7 @@ class Session:
         self._reopen_if_changed()
         self._leave_refining()
         material = self._require_material("start")
+        self._end_warm_up()
         importance = weigh_places(self._importance, self._focus, material.pictures.seen_uv)
         job = Job(material.teacher, command, importance)
         self._post(estimate(job.settings, material.textures))
@@ -225,6 +229,13 @@ class Session:
         self._bake = _Bake(job, material)
         self._link.begin(job)
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
+
+    def _end_warm_up(self) -> None:
+        """Ends the compilation in the background: it would take half of the device from a bake. It
+        begins again after the bake, with what is not compiled yet."""
+        warming, self._warm_up = self._warm_up, None
+        if warming is not None:
+            warming.terminate()
 
     def _show_bundle(self, command: commands.Show) -> None:
         self._refuse_while_busy("show")
@@ -424,7 +435,7 @@ class Session:
             write_pictures(finished, bake.material.teacher, show.student, self._post)
         self.close()
         self._enter(worker_events.DONE)
-        begin_warm_up(bake.material.teacher.device)
+        self._warm_up = begin_warm_up(bake.material.teacher.device)
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
