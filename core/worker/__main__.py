@@ -4,11 +4,8 @@ docs/PROTOCOL.md. A worker that lends itself bakes for the command, too, while i
 from __future__ import annotations
 
 import contextlib
-import os
-import platform
 import sys
 import threading
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -19,21 +16,18 @@ from verdigris.core.base.process.processor import share_one_heap
 from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.base.process.worker_environment import NEEDED
 from verdigris.core.worker.protocol.commands import Quit
-from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.protocol.streams import Heartbeat, Inbox, Outbox, take_standard_streams
-from verdigris.core.worker.protocol.worker_events import Hello, Pixels
+from verdigris.core.worker.protocol.streams import Inbox, take_standard_streams
 from verdigris.core.worker.resident.listener import Listener
 from verdigris.core.worker.resident.place import LENDS, PANEL, Place, ResidentError, is_off
-from verdigris.core.worker.session.session import Session
+from verdigris.core.worker.session.conversation import Conversation
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from verdigris.core.progress import Event
+    from verdigris.core.worker.session.session import Session
 
-# Seconds for the last commands after the parent has ended, and for the last events.
+# Seconds for the last commands after the parent has ended.
 _GRACE = 1.0
-_FLUSH = 1.0
 # The exit code of a program whose output is closed, as that of `bake --json`.
 _OUTPUT_CLOSED = 128 + BROKEN_PIPE
 
@@ -46,7 +40,6 @@ def main() -> None:
     share_one_heap()
     begin_driver()
     incoming, outgoing = take_standard_streams()
-    inbox = Inbox()
 
     def end_without_reader() -> None:
         # nobody waits for a bake whose output is closed, even if the input stays open
@@ -54,40 +47,24 @@ def main() -> None:
         inbox.put(Quit())
         threading.Thread(target=ending.request_end, args=(_GRACE,), daemon=True).start()
 
-    outbox = Outbox(outgoing, end_without_reader)
-
-    def post(event: Event) -> None:
-        if isinstance(event, Pixels):
-            outbox.post(event.as_json(), event.payload(), event.replaces)
-        else:
-            outbox.post(event.as_json())
-
-    heartbeat = Heartbeat(post)
-    session = Session(post)
+    conversation = Conversation(outgoing, end_without_reader)
+    inbox, session = conversation.inbox, conversation.session
     lending = _listener(inbox) if LENDS in sys.argv[1:] else None
     # signals are handled from here on, and a reader sends them from the first message on
     ending = Termination()
     with contextlib.suppress(Terminated):
-        post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
+        conversation.greet()
         listener = threading.Thread(target=_listen, args=(inbox, incoming, ending), daemon=True)
         listener.start()
         while not session.is_ended:
-            has_guest = lending is not None and lending.guest is not None
-            item = inbox.take(waits=not session.has_work and not has_guest)
-            heartbeat.touch()
-            if item is not None:
-                session.handle(item)
-            elif session.has_work:
-                session.work()
+            conversation.advance(waits=lending is None or lending.guest is None)
             if lending is not None:
                 _lend(lending, session)
-            heartbeat.touch(is_idle=not session.has_work)
+            conversation.rest()
     ending.settle()
     if lending is not None:
         lending.close()
-    session.close()
-    heartbeat.end()
-    outbox.close(_FLUSH)
+    conversation.end()
     sys.stderr.flush()
     ending.end_by_force()
     close_device()
@@ -121,13 +98,6 @@ def _listen(inbox: Inbox, stream: BinaryIO, ending: Termination) -> None:
     finally:
         # The parent has ended: the session gets a quit, and nobody waits for long work.
         ending.request_end(_GRACE)
-
-
-def _version() -> str:
-    try:
-        return version("verdigris")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 if __name__ == "__main__":

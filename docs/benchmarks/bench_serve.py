@@ -167,8 +167,9 @@ class Bench:
             out = self.folder / f"many{jobs}"
             words = ["scene", "run", str(source), "-o", str(out), "-p", "standard"]
             words += ["--jobs", str(jobs)] if jobs else []
-            words += self.small
-            what = f"{count} materials, {jobs or 'default'} at a time"
+            words += [*self.device, *self.small]
+            where = self.options.device or "all GPUs"
+            what = f"{count} materials, {jobs or 'default'} at a time, {where}"
             self.run(what, [*COMMAND, *words], self.environment(caches))
             written = len([*out.glob("*.vdg")])
             if written != count:

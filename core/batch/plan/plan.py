@@ -28,6 +28,10 @@ from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
 from verdigris.core.settings.bake_settings import TRAINERS
+from verdigris.core.settings.presets import Kind
+
+# The time of a bake of a constant material, as a part of the estimate.
+_OF_CONSTANT = 0.4
 
 
 class State(StrEnum):
@@ -295,6 +299,22 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
             done.add(each.group)
             members = [other for other in materials if other.group == each.group]
         yield make_work(members, choices, estimate)
+
+
+def longest_first(works: Iterable[Work]) -> list[Work]:
+    """The order in which bakes begin on this machine: a long one at the end would run alone."""
+    return sorted(works, key=lambda work: -_likely_seconds(work))
+
+
+def _likely_seconds(work: Work) -> float:
+    """The estimate, which knows settings alone, and less for constant materials. Before the first
+    bake, those without images are taken for constant."""
+    is_constant = True
+    for each in work.materials:
+        kind = find_table(each.found, "source").get("kind")
+        images = each.inputs.sources.get("textures") if each.inputs else None
+        is_constant &= kind == Kind.CONSTANT.value if kind else not images
+    return work.seconds * (_OF_CONSTANT if is_constant else 1.0)
 
 
 def make_work(

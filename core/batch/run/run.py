@@ -28,6 +28,7 @@ from verdigris.core.batch.plan.plan import (
     bake_name,
     bakes_of,
     bundle_of,
+    longest_first,
 )
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_own_text
 from verdigris.core.batch.run.bake_queue import BakeQueue, Engine, FailurePolicy, Result, failed
@@ -65,7 +66,7 @@ def run_plan(
     """Runs the bakes of a plan. The caller holds the folder's lock."""
     began, clock = time.strftime("%Y-%m-%d %H:%M:%S"), time.monotonic()
     clear_stopped_bakes(bakes_of(plan.of(State.CURRENT)))
-    works = list(plan.works)
+    works = longest_first(plan.works)
     if not options.policy.keep_going and plan.of(State.BROKEN):
         works = []
     results: list[Result] = []

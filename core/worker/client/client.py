@@ -26,6 +26,7 @@ from verdigris.core.base.process.worker_environment import (
     environment_for,
     require_worker_command,
 )
+from verdigris.core.worker.client.hosted import HostedWorker, find_hosted
 from verdigris.core.worker.client.set_up import describe_unfit
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
@@ -59,22 +60,12 @@ class Health:
 
 
 class WorkerClient:
-    """One worker process."""
+    """One worker process: a new one, or a resident one that is free."""
 
     def __init__(self, command: Sequence[str] | None = None) -> None:
-        chosen = list(command or worker_command())
-        try:
-            self._process = subprocess.Popen(
-                chosen,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment_for(chosen),
-                bufsize=0,
-                creationflags=NO_WINDOW,
-            )
-        except OSError as failure:
-            raise LaunchError(f"{chosen[0]}: cannot be started: {failure.strerror}") from None
+        hosted = None if command else find_hosted()
+        chosen = [] if hosted is not None else list(command or worker_command())
+        self._process: subprocess.Popen[bytes] | HostedWorker = hosted or _start(chosen)
         self._arrived: deque[Message | Fault] = deque()
         self._leaving: deque[bytes] = deque()
         self._changed = threading.Condition()
@@ -258,6 +249,21 @@ class WorkerClient:
 
 class LaunchError(VerdigrisError):
     """The worker cannot be started."""
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment_for(command),
+            bufsize=0,
+            creationflags=NO_WINDOW,
+        )
+    except OSError as failure:
+        raise LaunchError(f"{command[0]}: cannot be started: {failure.strerror}") from None
 
 
 def pixels_of(message: Message) -> NDArray[Any]:

@@ -70,6 +70,20 @@ def find_resident(device: str | None) -> Resident | None:
     return found
 
 
+def find_this(address: Address) -> Resident | None:
+    """The resident worker at an address, if it is of this version and free."""
+    if not address.is_current or address.environment != environment_stamp():
+        return None
+    try:
+        found, is_busy = _greet(address)
+    except _DeadError:
+        return None
+    if found is not None and is_busy:
+        found.leave()
+        return None
+    return found
+
+
 def replace_resident(device: str | None) -> Resident | None:
     """A new resident worker in the place of one that was lost during a bake."""
     place, address = _read(device)

@@ -81,6 +81,22 @@ class Resident:
                 pass
         raise LostWorkerError("it has ended")
 
+    def host(self) -> socket.socket | None:
+        """Asks for a session, as for a panel. The connection, if the worker is still free: events
+        come, and commands may go, from now on."""
+        try:
+            self._opened.sendall(encode({"command": "panel", "proof": self._proof}))
+            line = b""
+            while not line.endswith(b"\n") and (each := self._opened.recv(1)):
+                line += each
+            if line == encode({"event": "welcome"}):
+                self._opened.settimeout(None)
+                return self._opened
+        except OSError:
+            pass
+        self._opened.close()
+        return None
+
     def end(self) -> None:
         """Asks the worker to end, after its bake."""
         with contextlib.suppress(OSError), self._opened:

@@ -15,7 +15,9 @@ from verdigris.core.base.files import remove_file
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.resident.guest import Guest
+from verdigris.core.worker.resident.hosted_panel import HostedPanel
 from verdigris.core.worker.resident.place import (
+    COMMAND,
     Address,
     Place,
     code_stamp,
@@ -39,7 +41,7 @@ class Listener:
         self._token = new_token()
         self._held = contextlib.ExitStack()
         self._changed = threading.Condition()
-        self._guest: Guest | None = None
+        self._guest: Guest | HostedPanel | None = None
         self._is_taken = False
         self._asked_to_end = False
         self.has_room = True
@@ -70,8 +72,8 @@ class Listener:
         return ""
 
     @property
-    def guest(self) -> Guest | None:
-        """The guest whose bake is under way."""
+    def guest(self) -> Guest | HostedPanel | None:
+        """The guest that has the worker."""
         return self._guest
 
     @property
@@ -150,6 +152,8 @@ class Listener:
                 self._end()
             elif asked.get("command") == "bake":
                 self._take(opened, asked, lines)
+            elif asked.get("command") == "panel" and self._kind == COMMAND:
+                self._host(opened)
 
     def _end(self) -> None:
         with self._changed:
@@ -157,20 +161,41 @@ class Listener:
             self._changed.notify_all()
         self.wake()
 
-    def _take(
-        self, opened: socket.socket, asked: dict[str, Any], lines: Iterator[dict[str, Any]]
-    ) -> None:
+    def _host(self, opened: socket.socket) -> None:
+        """Takes a panel in, whose commands and events follow on the connection."""
+        if not self._is_free_for(opened):
+            return
+        opened.sendall(encode({"event": "welcome"}))
+        panel = HostedPanel(opened)
+        self.wake = panel.wake
+        self._begin(panel)
+        with contextlib.suppress(OSError, ValueError):
+            panel.read()
+        panel.ended.wait()
+
+    def _is_free_for(self, opened: socket.socket) -> bool:
+        """Takes the worker for a guest, unless there is another one."""
         with self._changed:
             if self._is_busy:
                 opened.sendall(encode({"event": "busy"}))
-                return
+                return False
             self._is_taken = True
         opened.settimeout(None)
-        guest = Guest(opened, asked, self._place.device)
+        return True
+
+    def _begin(self, guest: Guest | HostedPanel) -> None:
         with self._changed:
             self._guest = guest
             self._changed.notify_all()
         self.wake()
+
+    def _take(
+        self, opened: socket.socket, asked: dict[str, Any], lines: Iterator[dict[str, Any]]
+    ) -> None:
+        if not self._is_free_for(opened):
+            return
+        guest = Guest(opened, asked, self._place.device)
+        self._begin(guest)
         # until the connection ends
         with contextlib.suppress(OSError):
             for line in lines:

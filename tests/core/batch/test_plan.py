@@ -10,7 +10,7 @@ import pytest
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.batch.plan.inputs import DigestCache
-from verdigris.core.batch.plan.plan import Choices, State, make_plan
+from verdigris.core.batch.plan.plan import Choices, State, longest_first, make_plan
 from verdigris.core.batch.scene.entry import Rule
 from verdigris.core.batch.scene.scene import Grouping
 from verdigris.core.settings.presets import PRESETS, Kind
@@ -53,6 +53,21 @@ def test_what_was_never_baked_is_to_be_baked_and_then_is_not(props):
     plan = plan_of(props)
     assert set(states(plan).values()) == {CURRENT}
     assert (plan.works, plan.seconds, plan.bytes) == ((), 0, 0)
+
+
+def test_bakes_that_are_likely_long_begin_first(props):
+    rules = (Rule(match=("slate",), request=BakeRequest(changes={"iterations": 90_000})),)
+
+    def order():
+        plan = plan_of(props, rules=rules)
+        return [work.task.name for work in longest_first(plan.works)]
+
+    # the long one has no image, and may be constant; of the others one has an image
+    assert order() == ["slate", "oak", "clay"]
+    for each in plan_of(props, rules=rules).materials:
+        if each.entry.name == "oak":
+            write_baked(each, verdigris="0", kind=Kind.CONSTANT)
+    assert order() == ["slate", "clay", "oak"]
 
 
 def test_how_long_bakes_take_is_learnt_from_those_that_are_there(props):

@@ -47,8 +47,8 @@ BRISK_WORKER = [*require_worker_command(), "-c", BRISK]
 class RunningWorker:
     """A worker and its messages."""
 
-    def __init__(self, command=None):
-        self.client = WorkerClient(command or BRISK_WORKER)
+    def __init__(self, command=None, client=None):
+        self.client = client or WorkerClient(command or BRISK_WORKER)
         self.messages = []
         self.mark = 0
 

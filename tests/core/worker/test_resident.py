@@ -24,6 +24,8 @@ from verdigris.core.base.process.vitals import is_stopped
 from verdigris.core.cli.main import app
 from verdigris.core.progress import Checkpointed, Finished, Started, Step, Warning
 from verdigris.core.worker.client import resident
+from verdigris.core.worker.client.client import GONE, WorkerClient
+from verdigris.core.worker.client.hosted import find_hosted
 from verdigris.core.worker.client.resident import (
     _replaced,
     bake_by_resident,
@@ -36,7 +38,7 @@ from verdigris.core.worker.resident.listener import Listener
 from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError, own_folder
 
 from ..brisk import SMALL
-from .running_worker import BRISK, CLAY, LONG, QUICK, RunningWorker
+from .running_worker import BRISK, CLAY, LONG, QUICK, SECONDS, RunningWorker
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its sockets are tried on Linux")
 # The module behind `-m`, whose bakes end with small pictures and measures.
@@ -132,6 +134,33 @@ def test_a_command_finds_the_worker_and_gets_the_same_result(
     assert stop_resident(None)
     wait_for_end(address.process)
     assert [*runtime.glob("worker*")] == [Place.of().log]
+
+
+def test_a_panel_uses_the_worker_that_is_there_and_leaves_it(runtime, tmp_path):
+    address = start_resident(None, 60)
+    panel = RunningWorker(client=WorkerClient())
+    panel.wait_for("hello", process=address.process)
+    panel.open_clay()
+    panel.start(tmp_path, QUICK)
+    panel.wait_for("finished")
+    # one at a time
+    assert find_resident(None) is None and find_hosted() is None
+    panel.client.close()
+    assert panel.client.wait(SECONDS)
+    end = time.monotonic() + SECONDS
+    while (again := find_hosted()) is None and time.monotonic() < end:
+        time.sleep(0.05)
+    assert again is not None and again.pid == address.process
+    again.terminate()
+    # a panel sees that its worker is gone
+    while (lost := WorkerClient())._process.pid != address.process:
+        lost.kill()
+    os.kill(address.process, signal.SIGKILL)
+    wait_for_end(address.process)
+    end = time.monotonic() + SECONDS
+    while lost.health().state != GONE and time.monotonic() < end:
+        time.sleep(0.02)
+    assert "killed" in lost.health().reason
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
