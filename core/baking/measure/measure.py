@@ -7,9 +7,9 @@ depend on the teacher alone are computed once, in any thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from threading import RLock
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -40,8 +40,19 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_lock = RLock()
-_found: WeakKeyDictionary[DeviceMaterial, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+@dataclass
+class _Once:
+    """A result, and the lock of whoever computes it."""
+
+    lock: Lock = field(default_factory=Lock)
+    value: Any = None
+    is_known: bool = False
+
+
+_lock = Lock()
+_found: WeakKeyDictionary[DeviceMaterial, dict[Hashable, _Once]] = WeakKeyDictionary()
 SAMPLES = 1 << 20
 HELD_OUT_SEED = 1_000_003
 LEAST_COSINE = 0.05
@@ -66,10 +77,11 @@ def once(teacher: DeviceMaterial, key: Hashable, compute: Callable[[], T]) -> T:
     """The result of the first call with this key, kept as long as the teacher. A thread that needs
     what another one computes waits for it."""
     with _lock:
-        found = _found.setdefault(teacher, {})
-        if key not in found:
-            found[key] = compute()
-        return cast(T, found[key])
+        found = _found.setdefault(teacher, {}).setdefault(key, _Once())
+    with found.lock:
+        if not found.is_known:
+            found.value, found.is_known = compute(), True
+    return cast(T, found.value)
 
 
 @dataclass(frozen=True)
