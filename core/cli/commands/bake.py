@@ -43,9 +43,7 @@ from verdigris.core.worker.client.resident import bake_by_resident, find_residen
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
-    from verdigris.core.baking.bake_job import OpenJob
     from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.domain import MeshPoints
 
@@ -108,7 +106,11 @@ def bake(
         check_speed=lambda bundle: (slower or {}).get(str(bundle), ""),
     )
     show = json_lines if as_json else result_only if quiet else on_terminal
-    surface = _load_surface(mesh) if mesh else None
+    surface: Surface | None = None
+    if mesh is not None:
+        from verdigris.core.ladder.mesh.mesh_surface import load_surface
+
+        surface = load_surface(mesh)
     opened = job.open() if if_changed else None
     if opened is not None:
         from verdigris.core.bundle.files.manifest import SUFFIX
@@ -127,9 +129,18 @@ def bake(
     check_limits(device)
     opened = opened or job.open()
     on_device = open_device(device)
-    points = _place_on_mesh(surface, uv, opened) if surface else None
+    points: MeshPoints | None = None
+    if surface is not None:
+        from verdigris.core.cli.shared.opening import place_on_mesh
+
+        points = place_on_mesh(surface, uv, opened.chosen)
     prepared = opened.prepare(on_device, points)
-    with _linked(link_at, control) if link or link_at else nullcontext(iter) as follow:
+    link_of_bake: AbstractContextManager[Follow] = nullcontext(iter)
+    if link or link_at:
+        from verdigris.core.cli.shared.link_options import linked
+
+        link_of_bake = linked(link_at, control)
+    with link_of_bake as follow:
         # a bake of --if-changed that was interrupted continues
         run = prepared.continued if if_changed else prepared.bake
         events = with_speeds(follow(run(control)), prepared.teachers, slower)
@@ -137,24 +148,6 @@ def bake(
     if slower is not None:
         # somebody is at a terminal, and will bake again
         begin_warm_up(on_device)
-
-
-def _load_surface(mesh: Path) -> Surface:
-    from verdigris.core.ladder.mesh.mesh_surface import load_surface
-
-    return load_surface(mesh)
-
-
-def _place_on_mesh(surface: Surface, uv: str | None, opened: OpenJob) -> MeshPoints:
-    from verdigris.core.cli.shared.opening import place_on_mesh
-
-    return place_on_mesh(surface, uv, opened.chosen)
-
-
-def _linked(at: str | None, control: BakeControl) -> AbstractContextManager[Follow]:
-    from verdigris.core.cli.shared.link_options import linked
-
-    return linked(at, control)
 
 
 def _run(

@@ -83,6 +83,7 @@ class TensorMemory:
         cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, chunks: int = 1
     ) -> TensorMemory:
         sizes = buffer_sizes(start.spec, start.layout, plan, batch, chunks, len(start.sides))
+        report = _new_report(gpu, sizes.pop("report"))
         buffers = {
             # whole words, because they are cleared
             name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
@@ -94,7 +95,7 @@ class TensorMemory:
             if name != "samples":
                 encoder.clear_buffer(buffer)
         gpu.submit_command_buffer(encoder.finish())
-        return cls(**buffers, report=_new_report(gpu))
+        return cls(**buffers, report=report)
 
     def pick(self, *names: str) -> dict[str, slangpy.Buffer]:
         """The buffers with these names, as arguments of a kernel."""
@@ -158,6 +159,7 @@ def buffer_sizes(
         "partials": 4 * slots * plan.group_count(batch // sides),
         "losses": 4,
         "state": 4 * STATE_SIZE,
+        "report": 4 * (STATE_SIZE + 1),
         "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
         "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS * chunks,
     }
@@ -180,11 +182,11 @@ def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) 
     buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
 
 
-def _new_report(gpu: slangpy.Device) -> slangpy.Buffer:
+def _new_report(gpu: slangpy.Device, size: int) -> slangpy.Buffer:
     import slangpy
 
     return gpu.create_buffer(
-        size=4 * (STATE_SIZE + 1),
+        size=size,
         usage=slangpy.BufferUsage.copy_destination,
         memory_type=slangpy.MemoryType.read_back,
     )

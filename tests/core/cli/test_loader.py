@@ -17,7 +17,17 @@ from ..in_process import run_command
 
 CLI = Path(cli.__file__).parent
 # The program's version imports numpy, which nothing else of the help needs.
-ALLOWED = {("loader.py", "resolve_command"), ("main.py", "print_version")}
+ALLOWED = {
+    ("loader.py", "resolve_command"),
+    ("main.py", "print_version"),
+    # what a bake by a resident worker does not need
+    ("commands/bake.py", "bake"),
+    ("shared/bake_options.py", "is_up_to_date"),
+    ("shared/bake_options.py", "show_up_to_date"),
+    ("shared/bake_output.py", "recommend_next"),
+    ("shared/bake_output.py", "of_bundle"),
+    ("shared/bake_output.py", "recommendation"),
+}
 COMMANDS = "verdigris.core.cli.commands."
 LOADED = f"""
 import atexit, json, sys
