@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import slangpy
 
-    from verdigris.core.base.array_types import Floats
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.material.domain import Tiles
 
 
@@ -49,6 +49,13 @@ class Frames:
     tangent: Floats
     bitangent: Floats
     normal: Floats
+
+    @classmethod
+    def unpacked(cls, packed: Floats) -> Frames:
+        return cls(*(packed[:, first : first + 3] for first in range(0, 12, 3)))
+
+    def take(self, chosen: Ints) -> Frames:
+        return Frames.unpacked(self.packed()[chosen])
 
     def packed(self) -> Floats:
         parts = (self.position, self.tangent, self.bitangent, self.normal)

@@ -65,6 +65,8 @@ class EnvironmentLighting:
     follows_highlights: bool = True
     """Draws directions about the material's highlights. Without, two materials have the same light,
     whose noise their difference does not contain."""
+    transmits: bool = True
+    """Whether light from below counts, for a material that transmits it."""
 
     @classmethod
     def upload(
@@ -142,7 +144,7 @@ class LitPart:
             "isFlat": int(is_flat),
             "followsHighlights": int(lighting.follows_highlights),
             "firstLeaf": lighting.occluders.first_leaf,
-            "indexBelow": material.index_below,
+            "indexBelow": material.index_below if lighting.transmits else 0.0,
             "passing": list(lighting.passing),
             "footprint": footprint.uniform(),
             **rows,

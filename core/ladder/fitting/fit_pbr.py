@@ -85,6 +85,8 @@ class FitSettings:
     seed: int = 1
     layers: tuple[str, ...] | None = None
     """Layers of extensions, of `pbr_model.LAYERS`; None lets the fit find them."""
+    has_metal: bool = True
+    """Whether a texel may be metal."""
 
 
 def on_gpu(settings: FitSettings) -> FitSettings:
@@ -135,7 +137,7 @@ def fit_pbr(
     """Fits textures with this size. Returns them as bytes from 0 to 1, and the layers of extensions
     that they use."""
     settings = settings or FitSettings()
-    fit = PbrFit(samples, device, pixels)
+    fit, begin = PbrFit(samples, device, pixels, settings.has_metal), _start(settings)
     small = min(_COARSE_BATCH, settings.batch)
 
     def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
@@ -146,7 +148,7 @@ def fit_pbr(
         return grid
 
     first, *coarse = [each for each in _COARSE if each[0] < size] or [(size, 0)]
-    grid = run(Grid.of(1, 1, np.array(pbr_model.START, np.float32)), (), first[1], _FIRST_RATE)
+    grid = run(Grid.of(1, 1, begin), (), first[1], _FIRST_RATE)
     layers = settings.layers
     if layers is None:
         side = min(16, size)
@@ -170,12 +172,20 @@ def fit_pbr(
     grid.values[:] = quantise(grid.values)
     if pixels and pixels.count >= _CHECKED:
         mean = Grid.of(1, 1, grid.values[seen].mean(0))
-        start = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
+        start = Grid.of(1, 1, begin)
         _begin(start, layers)
         plain = [_fit_plain(fit, each, layers, few, settings) for each in (mean, start)]
         best = min((grid, *plain), key=fit.check)
         grid = best if best is grid else Grid.of(size, size, best.values[0])
     return grid, layers
+
+
+def _start(settings: FitSettings) -> FloatArray:
+    """The first values of a texel."""
+    start = np.array(pbr_model.START, np.float32)
+    if not settings.has_metal:
+        start[pbr_model.METALNESS] = 0
+    return start
 
 
 def _begin(grid: Grid, layers: tuple[str, ...]) -> None:
@@ -258,8 +268,12 @@ class PbrFit:
 
     weight_of_pixels = WEIGHT_OF_PIXELS
 
-    def __init__(self, samples: Responses, device: Device, pixels: LitPixels | None = None) -> None:
+    def __init__(
+        self, samples: Responses, device: Device, pixels: LitPixels | None = None,
+        has_metal: bool = True,
+    ) -> None:  # fmt: skip
         self._device, self.count, self.pixels = device, samples.count, pixels
+        self._kept = 0 if has_metal else 1 << pbr_model.METALNESS
         count = pixels.count if pixels else 0
         self.compared = count - count // _CHECKED
         self._step, self._update, self._decode, self._compare = compiled(device)
@@ -270,7 +284,7 @@ class PbrFit:
     def start(self, grid: Grid, fitted: int) -> None:
         """Begins with these texels. `fitted` has a bit for each channel that may change."""
         count = len(grid.values)
-        self._grid, self._fitted = grid, fitted
+        self._grid, self._fitted = grid, fitted & ~self._kept
         self._texels = {
             "gStored": self._buffer(grid.values),
             "gMoments": self._buffer(np.zeros((count, 2 * pbr_model.CHANNELS)), 8),

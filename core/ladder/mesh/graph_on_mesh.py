@@ -11,7 +11,7 @@ from verdigris.core.ladder.mesh.mesh_domain import (
     needs_atlas,
     reads_colours,
 )
-from verdigris.core.material.analyse.features import KEPT, reflecting_only
+from verdigris.core.material.analyse.features import KEPT, approximately_transmitted
 from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
 from verdigris.core.material.codegen.geometry_values import is_read_from_mesh, plain_name
 from verdigris.core.material.domain import MOST_SETS
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-_REFLECTED_ONLY = (
-    "textures have reflected light only; the bundle has it, glTF textures the mean as numbers, and "
-    "the surface shader its inputs"
+_PASSING = (
+    "glTF textures have one colour for it at each place, and a UsdPreviewSurface shows reflected "
+    "light only"
 )
 
 
@@ -74,7 +74,7 @@ class GraphOnMesh:
         # the warnings already name what the mesh lacks of these
         named = [plain_name(each) for each in nodes if is_read_from_mesh(each)]
         parts = parts_on_mesh(describe_teacher(teacher).parts, named, sets, has_colours=True)
-        parts = reflecting_only(parts, _REFLECTED_ONLY)
+        parts = approximately_transmitted(parts, _PASSING)
         warnings += [
             f"{each.name} is {each.fate}: {each.how}" for each in parts if each.fate != KEPT
         ]

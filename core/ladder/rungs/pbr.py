@@ -13,7 +13,6 @@ from verdigris.core.hosts import host
 from verdigris.core.ladder.fitting import fit_pbr
 from verdigris.core.ladder.fitting.image_fit import BY_FIRST_UV
 from verdigris.core.ladder.fitting.maps import bake_occlusion
-from verdigris.core.ladder.rungs.passing_light import PassingLight
 from verdigris.core.ladder.rungs.rung import (
     AddTexture,
     Preview,
@@ -24,6 +23,12 @@ from verdigris.core.ladder.rungs.rung import (
     Written,
 )
 from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
+from verdigris.core.ladder.surface_shader.passing_light import (
+    FRONT,
+    TRANSMISSION,
+    PassingLight,
+    PassingTextures,
+)
 from verdigris.core.ladder.surface_shader.surface_shader import write_images
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.images import RungImage, write_png
@@ -79,12 +84,13 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     opacity_place = BY_FIRST_UV
     lends_look = True
     tiled = (
-        BASE_COLOUR, ORM, NORMAL_MAP, EMISSIVE, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP,
+        BASE_COLOUR, ORM, NORMAL_MAP, EMISSIVE, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP, FRONT,
+        TRANSMISSION,
     )  # fmt: skip
 
     textures: PbrTextures
-    passing: PassingLight | None = None
-    """Light from behind, which the textures do not have."""
+    passing: PassingTextures | None = None
+    """Light from behind, which only glTF's own material shows."""
 
     @classmethod
     def compile(cls, teacher: Teacher) -> None:
@@ -95,17 +101,25 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     def fit(cls, fits: RungFits) -> Self:
         begun = time.monotonic()
         views, scene = fits.views, fits.views.scene
+        light = PassingLight.on_mesh(scene, fits.settings.size * scene.tiles_a_side)
+        settings = fit_settings(fits)
+        if light is not None and light.is_metal_free:
+            settings = replace(settings, has_metal=False)
         textures = fit_pbr.fit_textures(
-            views, fits.settings.size, fits.settings.responses, fit_settings(fits),
+            views, fits.settings.size, fits.settings.responses, settings,
             partial(fits.on_progress, cls.name),
         )  # fmt: skip
         size = textures.grid.width
-        material = PbrMaterial(textures.grid, scene.teacher.device, textures.linear_emission)
+        passing = None if light is None else light.textures(textures)
+        material = PbrMaterial(
+            textures.grid, scene.teacher.device, textures.linear_emission,
+            None if passing is None else passing.on_device,
+        )  # fmt: skip
+        texel_bytes = textures.texel_bytes + (0 if passing is None else passing.texel_bytes)
         return cls(
-            textures, size=size, byte_size=size * size * textures.texel_bytes,
+            textures, size=size, byte_size=size * size * texel_bytes,
             draw=draws_with(material, scene, scene.first_set), material=material,
-            seconds=time.monotonic() - begun,
-            passing=PassingLight.of(scene.teacher, 2 * scene.surface.radius),
+            seconds=time.monotonic() - begun, passing=passing,
         )  # fmt: skip
 
     def add_maps(self, scene: Scene) -> None:
@@ -116,7 +130,12 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         )  # fmt: skip
 
     def images(self) -> dict[str, RungImage]:
-        return self.textures.images(None if self.opacity is None else self.opacity.grid.image)
+        found = self.textures.images(None if self.opacity is None else self.opacity.grid.image)
+        if self.passing is not None:
+            front, *maps = self.passing.images()
+            found[FRONT] = replace(front, pixels=self.with_alpha(front.pixels))
+            found |= dict(zip((TRANSMISSION,), maps, strict=False))
+        return found
 
     def numbers(self) -> dict[str, Any]:
         strength = {} if self.textures.emission is None else {_STRENGTH: self.textures.strength}
@@ -125,7 +144,10 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     def replace_texels(self, decoded: Mapping[str, FloatArray]) -> None:
         self.textures.replace(decoded)
         assert isinstance(self.material, PbrMaterial)
-        self.material.show(self.textures.grid, self.textures.linear_emission)
+        if self.passing is not None:
+            self.passing = self.passing.light.textures(self.textures)
+        passing = None if self.passing is None else self.passing.on_device
+        self.material.show(self.textures.grid, self.textures.linear_emission, passing)
         self.replace_opacity(decoded[BASE_COLOUR])
 
     def write_files(
@@ -135,10 +157,12 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         written = super().write_files(folder, has_ktx, atlas)
         if atlas is None:
             opacity = None if self.opacity is None else self.opacity.grid.values
-            shader, grid = surface_of_pbr(self.textures, opacity, self.name)
+            shader, grid = surface_of_pbr(self.textures, opacity, self.name, self.passing)
             written.shader = replace(shader, displacement=self.displacement)
             files = written.files
             there = {port: files[use] for port, use in _SHARED.items() if use in files}
+            if FRONT in files:
+                there["base_color"] = files[FRONT]
             written.shader_files = write_images(
                 written.shader, grid, folder, f"{self.name}_surface", there=there
             )
@@ -166,20 +190,15 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         orm = add(files[ORM], 0)
         found: dict[str, Any] = {
             "pbrMetallicRoughness": {
-                "baseColorTexture": add(files[BASE_COLOUR], 0),
+                "baseColorTexture": add(files[FRONT if FRONT in files else BASE_COLOUR], 0),
                 "metallicRoughnessTexture": orm,
             },
             "normalTexture": add(files[NORMAL_MAP], 0),
             "occlusionTexture": orm,
         }
         if self.passing is not None:
-            extensions |= self.passing.extensions()
-            if tint := self.passing.tint:
-                clear = {"baseColorFactor": [*tint, 1.0], "metallicFactor": 0.0}
-                found["pbrMetallicRoughness"] |= clear
-                # its alpha has the holes, and its colour is that of no light that passes
-                if not written.has_alpha:
-                    del found["pbrMetallicRoughness"]["baseColorTexture"]
+            texture = add(files[TRANSMISSION], 0) if TRANSMISSION in files else None
+            extensions |= self.passing.extensions(texture)
         if COAT_MAP in files:
             coat = add(files[COAT_MAP], 0)
             extensions["KHR_materials_clearcoat"] = {

@@ -16,6 +16,7 @@ from verdigris.core.ladder.surface_shader import fit_surface
 from verdigris.core.ladder.surface_shader.fit_surface import SurfaceFitSettings, TexelMaterial
 from verdigris.core.ladder.surface_shader.from_graph import start_from_graph
 from verdigris.core.ladder.surface_shader.from_pbr import start_from_pbr
+from verdigris.core.ladder.surface_shader.passing_light import PassingLight
 from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader, write_surface
 from verdigris.core.ladder.texels.grid import Grid, quantise
 from verdigris.core.ladder.texels.pbr_model import PbrTextures
@@ -78,13 +79,18 @@ MaterialX.readFromXmlFile(document, "surface.mtlx")
         if start is None:
             rate = settings.rate_of_layers
             pbr = _pbr_textures(fits, fit_to, responses, size)
+            light = PassingLight.on_mesh(scene, size)
             start = start_from_pbr(
                 pbr.grid, pbr.layers, scene.teacher.material.file_name,
                 *_emission_and_opacity(views, size),
+                None if light is None else light.textures(pbr),
             )  # fmt: skip
         shader, grid = start
         material = TexelMaterial(shader, device)
-        fitted = shader.bits(lambda each: not (each.is_opacity or each.lets_light_pass))
+        is_opaque = not scene.teacher.index_below
+        fitted = shader.bits(
+            lambda each: not each.is_opacity and (is_opaque or not each.lets_light_pass)
+        )
         if fitted and settings.steps:
             check = LitPixels.draw(apart, seed, has_emission=True) if has_own_shader else None
             fit_surface.fit_surface(

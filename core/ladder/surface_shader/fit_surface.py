@@ -263,6 +263,8 @@ class TexelMaterial(DeviceMaterial):
         self.device, self.shader = device, shader
         self.generated = generate(document, material, has_atlas=False, has_texels=True)
         self.lanes_per_sample = self.generated.lanes_per_sample
+        if self.generated.transmission:
+            self.index_below = self.generated.transmission.index
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(material))
         self.width = -(-max(1, shader.channels) // 4) * 4
         self._kernels = device.new_kernels(is_hasty=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from verdigris.core.base.array_types import FloatArray
+    from verdigris.core.ladder.surface_shader.passing_light import PassingTextures
     from verdigris.core.ladder.texels.pbr_model import PbrTextures
 
 
@@ -34,7 +35,7 @@ _FLAT, _LEAST_TILT = (0.0, 0.0, 1.0), 0.01
 
 def start_from_pbr(
     grid: Grid, layers: Sequence[str], name: str, emission: FloatArray | None = None,
-    opacity: FloatArray | None = None,
+    opacity: FloatArray | None = None, passing: PassingTextures | None = None,
 ) -> tuple[SurfaceShader, Grid]:  # fmt: skip
     """The shader, and textures that look nearly like the glTF textures. Emission (texels, 3) is
     linear, and opacity (texels, 1) is from 0 to 1."""
@@ -79,6 +80,10 @@ def start_from_pbr(
         constants.append(Constant("emission", "float", "1"))
     if opacity is not None:
         values["opacity", "color3"] = np.tile(opacity, (1, 3))
+    if passing is not None:
+        found, more = passing.inputs()
+        values |= found
+        constants += more
     inputs = tuple(TexturedInput(*each).fitting(found) for each, found in values.items())
     stored = [each.stored(found) for each, found in zip(inputs, values.values(), strict=True)]
     shader = SurfaceShader(_CATEGORY, name, inputs, tuple(constants))
@@ -86,12 +91,15 @@ def start_from_pbr(
 
 
 def surface_of_pbr(
-    textures: PbrTextures, opacity: FloatArray | None, name: str
+    textures: PbrTextures,
+    opacity: FloatArray | None,
+    name: str,
+    passing: PassingTextures | None = None,
 ) -> tuple[SurfaceShader, Grid]:
     """The shader and its textures, with numbers for inputs that are the same everywhere. Without a
     texture, the normal is the surface's own."""
     begun, grid = start_from_pbr(
-        textures.grid, textures.layers, name, textures.linear_emission, opacity
+        textures.grid, textures.layers, name, textures.linear_emission, opacity, passing
     )
     kept, columns, constants = [], [grid.values[:, :0]], list(begun.constants)
     for each in begun.inputs:

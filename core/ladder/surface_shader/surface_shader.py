@@ -39,7 +39,7 @@ _DECODE = "srgb_texture_to_lin_rec709"
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
 # Parts of names of inputs that let light pass: fits compare reflected light, which hardly tells.
-_PASSING = ("transmission", "specTrans")
+_PASSING = ("transmission", "specTrans", "subsurface")
 # An input that varies less than this over the surface is constant.
 _LEAST_SPREAD = 1e-3
 # Parts of names of inputs that emit light or make holes.

@@ -34,6 +34,7 @@ from verdigris.core.flatten.flat_model import (
 from verdigris.core.ladder.texels.grid import layout_uniform
 from verdigris.core.ladder.texels.images import RungImage
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.sides import THIN
 
 if TYPE_CHECKING:
     import slangpy
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.texels.grid import Grid
 
 
-_SHADER = Source("ladder/texels/pbr_textures")
+_SHADER, _PASSING = Source("ladder/texels/pbr_textures"), Source("ladder/texels/pbr_passing")
 
 # The uses of glTF's images.
 BASE_COLOUR, ORM, NORMAL_MAP, EMISSIVE = "base_color", "orm", "normal", "emissive"
@@ -272,26 +273,49 @@ def _stretch_of(texture: FloatArray) -> FloatArray:
     return np.asarray(0.5 + 0.5 * strength[..., None] * turn)
 
 
+@dataclass(frozen=True)
+class Passing:
+    """Light that textures let pass."""
+
+    tint: FloatArray
+    """(texels, 3): the share of light that passes below the surface."""
+    index: float
+    """The index of a solid; 1 for a thin wall."""
+    is_diffuse: bool
+
+
 class PbrMaterial(DeviceMaterial):
     """The textures of a fit on a device, drawn as in an engine. Emission (texels, 3) is linear."""
 
-    def __init__(self, grid: Grid, device: Device, emission: FloatArray | None = None) -> None:
+    def __init__(
+        self, grid: Grid, device: Device, emission: FloatArray | None = None,
+        passing: Passing | None = None,
+    ) -> None:  # fmt: skip
         self.device = device
         self._kernels = device.shared_kernels({}, CONSTANTS, is_hasty=True)
-        self.show(grid, emission)
+        self.show(grid, emission, passing)
 
-    def show(self, grid: Grid, emission: FloatArray | None) -> None:
+    def show(self, grid: Grid, emission: FloatArray | None, passing: Passing | None = None) -> None:
         """Draws these textures from now on."""
         self.is_dark_and_opaque = emission is None
-        self._layout = grid.layout
+        self._bound: dict[str, Any] = {}
+        self._source = _SHADER
+        uniforms: dict[str, Any] = {"layout": layout_uniform(grid.layout)}
+        if passing is not None:
+            self._source = _PASSING
+            self.index_below = THIN if passing.is_diffuse else passing.index
+            uniforms |= {"index": passing.index, "isDiffuse": int(passing.is_diffuse)}
+            tint = np.zeros((len(passing.tint), 4), np.float32)
+            tint[:, :3] = passing.tint
+            self._bound["gPassing"] = self.device.new_buffer(tint, 16)
         texels = np.zeros((len(grid.values), DEVICE_CHANNELS), np.float32)
         texels[:, :CHANNELS] = decode(grid.values)
         if emission is not None:
             texels[:, EMISSION] = emission
-        self._texels = self.device.new_buffer(texels, 16)
+        self._bound |= {"gPbr": uniforms, "gTexels": self.device.new_buffer(texels, 16)}
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        return self._kernels.get((source, _SHADER), entry)
+        return self._kernels.get((source, self._source), entry)
 
     def bindings(self) -> dict[str, Any]:
-        return {"gPbr": {"layout": layout_uniform(self._layout)}, "gTexels": self._texels}
+        return dict(self._bound)

@@ -42,7 +42,7 @@ class LitPixels:
 
     @classmethod
     def draw(cls, views: FitViews, seed: int, has_emission: bool = False) -> LitPixels:
-        """Draws directions and the teacher's light at some pixels of all views."""
+        """Draws directions and the teacher's reflected light at some pixels of all views."""
         scene, teacher = views.scene, views.scene.teacher
         device, rng = teacher.device, np.random.default_rng(seed)
         views = views.some(_MOST_ON_CPU if device.is_software else _MOST_ON_GPU, rng)
@@ -51,7 +51,8 @@ class LitPixels:
         directions = 2 * PAIRS + suns
         incoming, outgoing = device.new_space(6 * directions * count), device.new_space(3 * count)
         has_emission = has_emission and not teacher.is_dark_and_opaque
-        lighting = scene.lighting if has_emission else replace(scene.lighting, emission=0.0)
+        emission = scene.lighting.emission if has_emission else 0.0
+        lighting = replace(scene.lighting, emission=emission, transmits=False)
         first, places, targets = 0, [], []
         for number, each in enumerate(views.seen):
             for own, fitted in both_frames(each, scene.first_set):

@@ -23,10 +23,12 @@ class Part:
     how: str = ""
 
 
-def reflecting_only(parts: Iterable[Part], reason: str) -> tuple[Part, ...]:
-    """The parts where transmitted light is dropped, for this reason."""
+def approximately_transmitted(parts: Iterable[Part], how: str) -> tuple[Part, ...]:
+    """The parts where transmitted light is approximated in this way."""
     return tuple(
-        replace(part, fate=DROPPED, how=reason) if part.how in (TRANSMITTED, FROM_OUTSIDE) else part
+        replace(part, fate=APPROXIMATED, how=how)
+        if part.how in (TRANSMITTED, FROM_OUTSIDE)
+        else part
         for part in parts
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.base.array_types import Doubles, FloatArray, Floats
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.evaluator import DeviceMaterial, Frames
     from verdigris.core.material.teacher.teacher import Teacher
 
 
@@ -24,6 +24,8 @@ NEARLY_NOTHING = 0.01
 # The largest albedo that random directions may estimate for a white material.
 _LARGEST_ALBEDO = 1.05
 _SAMPLES = 1 << 15
+# A multiple of the techniques by which directions are drawn.
+_PAIRS_OF_PLACE = 65
 _LOBES = (0.003, 0.02, 0.1, 0.4)
 _SEED = 20
 # Places and pairs of directions at which the spread of responses is estimated for a live value.
@@ -97,18 +99,42 @@ def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
     return _mean(response * drawn.weight[:, None])
 
 
-def mean_transmitted(material: DeviceMaterial) -> tuple[float, float, float]:
-    """The mean share of uniform white light from below that passes through the surface."""
-    index, drawn = material.index_below, _draw()
-    if not index:
+def mean_transmitted(
+    material: DeviceMaterial, uv: Floats | None = None, frames: Frames | None = None
+) -> tuple[float, float, float]:
+    """The mean share of uniform white light from below that passes through the surface: through the
+    unit square, or at these places (N, 2) with their frames."""
+    if not material.index_below:
         return (0.0, 0.0, 0.0)
+    drawn = _draw()
+    wi, weight = _from_below(drawn, material.index_below)
+    if uv is None:
+        return _mean(material.response(drawn.uv, wi, drawn.wo) * weight)
+    chosen = np.random.default_rng(_SEED).integers(len(uv), size=len(wi))
+    own = None if frames is None else frames.take(chosen)
+    return _mean(material.response(uv[chosen], wi, drawn.wo, own) * weight)
+
+
+def transmitted_at(material: DeviceMaterial, uv: Floats, frames: Frames | None = None) -> Doubles:
+    """The same share (N, 3) of each place, roughly: over a few pairs of directions, the same for
+    all places."""
+    drawn, found = _draw(), np.zeros((len(uv), 3))
+    wi, weight = _from_below(drawn, material.index_below)
+    for pair in range(_PAIRS_OF_PLACE):
+        if weight[pair]:
+            one, other = (np.tile(each[pair], (len(uv), 1)) for each in (wi, drawn.wo))
+            found += weight[pair] / _PAIRS_OF_PLACE * material.response(uv, one, other, frames)
+    return found
+
+
+def _from_below(drawn: _Drawn, index: float) -> tuple[Floats, Doubles]:
+    """Directions of light from below, and the weight of the response at each."""
     mirrored, wo = drawn.wi.T, drawn.wo.T
     wi = passed(mirrored, wo, index)
     density = density_of_passed(wi, mirrored, wo, index)
     is_lit = (mirrored[2] > 0) & (wi[2] < 0) & passes(mirrored, wo, index)
     weight = np.where(is_lit, drawn.weight / np.maximum(density, 1e-6), 0)
-    response = material.response(drawn.uv, np.ascontiguousarray(wi.T), drawn.wo)
-    return _mean(response * weight[:, None])
+    return np.ascontiguousarray(wi.T), weight[:, None]
 
 
 def _mean(shares: FloatArray) -> tuple[float, float, float]:

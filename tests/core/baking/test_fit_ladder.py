@@ -92,7 +92,7 @@ def test_a_second_uv_set_is_read_as_it_is(ball, tmp_path):
     assert np.abs(red - (0.98 * around + 0.01))[clear].mean() < 0.05
 
 
-def test_what_no_rung_can_show_is_named(ball, tmp_path):
+def test_what_rungs_show_otherwise_is_named(ball, tmp_path):
     glass = BY_HEAT.replace(
         '<input name="specular" type="float" value="0"/>',
         '<input name="transmission" type="float" value="0.5"/>'
@@ -103,7 +103,7 @@ def test_what_no_rung_can_show_is_named(ball, tmp_path):
     warnings = report["warnings"]
     # nor a texture of the light that a graph with holes might give off, and does not
     assert "emissive" not in report["rungs"][0]["files"]
-    assert [each for each in warnings if each.startswith("transmission is dropped: ")]
+    assert [each for each in warnings if each.startswith("transmission is approximated: ")]
     # once: the mesh lacks it
     assert len([each for each in warnings if "'heat'" in each]) == 1
 
