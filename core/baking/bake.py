@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from verdigris.core.baking.finish.finish import finish, keep_first
 from verdigris.core.baking.finish.heads import fitting_heads
 from verdigris.core.baking.finish.notices import (
+    kept_heights,
     notices,
     risen_loss,
     unlearnt_places,
@@ -97,6 +98,7 @@ def _bake(
         decoders = yield from report_rounding(run)
         for teacher, name in zip(run.teachers, run.names, strict=True):
             yield from varying_maps(teacher, name)
+            yield from kept_heights(teacher, name)
         yield from finish(run, decoders, heads)
 
 

@@ -29,7 +29,7 @@ OFFERS = [
     offer("specular", is_of_surface=True),
     offer("wetness", label="Wetness", reaches=("base_color", "bsdf")),
     offer("tint", (0.5, 0.2, 0.1), (0.5, 0.2, 0.1), (1, 1, 1)),
-    offer("age", (4,), (0,), (10,)),
+    {**offer("age", (4,), (0,), (10,)), "keeps_heights": True},
 ]
 
 
@@ -84,6 +84,8 @@ def test_inputs_of_the_graph_come_first_and_say_what_they_reach(living):
     # in words of artists
     assert wetness.reach.text() == "base color, reflection"
     assert "0.3" in wetness.reach.toolTip()
+    assert living.row("age").reach.text() == "base color; not the displacement"
+    assert "the displacement keeps the document's value" in living.row("age").reach.toolTip()
     # those of the surface are folded
     assert wetness.isVisible() and not living.row("specular").isVisible()
     assert living.panel.pages.live.fold.text() == "More inputs (1)"

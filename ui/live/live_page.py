@@ -19,7 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
-from verdigris.core.material.live_inputs.live_input import MOST_LIVE_INPUTS, WantedInput
+from verdigris.core.material.live_inputs.live_input import (
+    KEPT_HEIGHTS,
+    MOST_LIVE_INPUTS,
+    WantedInput,
+)
 from verdigris.ui.live.live_bar import digits_of
 from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.panel_model import PanelModel
@@ -97,12 +101,14 @@ class OfferRow(QWidget):
         self.check = Tick(offer.label.replace("&", "&&"))
         reaches = [_PLAIN.get(each, label_of(each)) for each in offer.reaches]
         what = ", ".join(dict.fromkeys(reaches)) or "nothing"
+        shown = f"{what}; not the displacement" if offer.keeps_heights else what
         where = (
             "; it only moves where images and patterns are looked up" if offer.only_by_uv else ""
         )
+        where += f"; {KEPT_HEIGHTS}" if offer.keeps_heights else ""
         self._tip = f"{offer.name} changes {what}{where}. The material has {_shown(offer.value)}."
         self.reach = Elided()
-        self.reach.setText(what)
+        self.reach.setText(shown)
         self.reach.setToolTip(self._tip)
         self.reach.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         first = QHBoxLayout()

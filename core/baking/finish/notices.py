@@ -9,6 +9,8 @@ from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
+from verdigris.core.material.live_inputs.live_input import KEPT_HEIGHTS
+from verdigris.core.material.live_inputs.open_inputs import inputs_of_heights
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.probe import (
     NEARLY_NOTHING,
@@ -133,6 +135,12 @@ def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
                 f"{name}: emission or opacity vary by {100 * change:.0f}% with the live input "
                 f"{live.name}: their maps hold the values at {live.wanted.default:.3g}"
             )
+
+
+def kept_heights(teacher: Teacher, name: str) -> Iterator[Warning]:
+    """Warns about live inputs on which the displacement depends."""
+    for each in inputs_of_heights(teacher.document, teacher.material, teacher.live_inputs):
+        yield Warning(f"{name}: live input {each.name}: {KEPT_HEIGHTS}")
 
 
 def cut_glow(emission: NDArray[Any] | None, name: str) -> Iterator[Warning]:

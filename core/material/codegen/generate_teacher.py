@@ -22,7 +22,13 @@ from verdigris.core.material.files.image_headers import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import counterpart, image_inputs
-from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
+from verdigris.core.material.live_inputs.live_input import KEPT_HEIGHTS
+from verdigris.core.material.live_inputs.open_inputs import (
+    find_number,
+    inputs_of_heights,
+    open_inputs,
+    value_code,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -237,9 +243,12 @@ def _require_reached(
 ) -> None:
     for number, each in enumerate(live):
         if value_code(each, number) not in source:
+            other = f"{KEPT_HEIGHTS}: leave it out"
+            if not inputs_of_heights(document, material, [each]):
+                other = "name the input that uses it by its path"
             raise DocumentError(
                 f"{document.name}: live input {each.name!r} does not reach material "
-                f"{material.name!r}: name the input that uses it by its path"
+                f"{material.name!r}: {other}"
             )
 
 

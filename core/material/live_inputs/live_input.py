@@ -19,6 +19,8 @@ MOST_LIVE_INPUTS = 3
 CLOCKS = {"time": 0.0, "frame": 1.0}
 LARGEST_DENSITY = 64
 FIELD = "live"
+KEPT_HEIGHTS = "the displacement keeps the document's value"
+"""What is to be said of an input on which the displacement depends, too."""
 _KINDS = ("float", "color3", *CLOCKS)
 _WANTED = re.compile(
     r"(?P<name>[^=]+)=(?P<low>[^.]*(?:\.(?!\.)[^.]*)*)\.\.(?P<high>[^:@]+)"

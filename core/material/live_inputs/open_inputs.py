@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.graph.library import copy_document
 from verdigris.core.material.graph.traversal import counterpart, own_graph, source_of
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import (
     CLOCKS,
+    KEPT_HEIGHTS,
     LiveInput,
     PublishedInput,
     WantedInput,
 )
+from verdigris.core.material.load.displaced import height_document
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -40,9 +43,14 @@ def open_inputs(root: mx.Document, inputs: Sequence[LiveInput]) -> mx.Document:
             if each.kind in CLOCKS:
                 _replace_clock(_at(copied, path), number)
             else:
-                owner_path, _, name = path.rpartition("/")
-                _connect(_at(copied, owner_path), name, each.kind, number)
+                name = path.rpartition("/")[2]
+                _connect(_at(copied, _owner(each, path)), name, each.kind, number)
     return copied
+
+
+def _owner(live: LiveInput, path: str) -> str:
+    """The element whose input is live: the node or graph of a path."""
+    return path if live.kind in CLOCKS else path.rpartition("/")[0]
 
 
 def _at(root: mx.Document, path: str) -> mx.InterfaceElement:
@@ -95,9 +103,12 @@ class Reach:
     """Whether it only moves the places at which images and patterns are looked up."""
     input: PublishedInput | None = None
     """The input itself, if the document offers it."""
+    keeps_heights: bool = False
+    """Whether the displacement depends on it, too. Its height map keeps the document's value."""
 
     def __str__(self) -> str:
         how = " (only through uv)" if self.only_by_uv else ""
+        how += f" ({KEPT_HEIGHTS})" if self.keeps_heights else ""
         given = self.input
         # as an argument of `bake --live`
         name = WantedInput(self.name, given.low, given.high) if given else self.name
@@ -110,9 +121,31 @@ def reach_of_published(document: Document, material: Material) -> tuple[Reach, .
     names = published_inputs(document, material)
     for name, each in names.items():
         wanted = WantedInput(name, each.low, each.high)
-        reached = reach_of(document, material, find_live_inputs(document, material, [wanted]))
-        found += [replace(one, input=each) for one in reached]
+        inputs = find_live_inputs(document, material, [wanted])
+        keeps = bool(inputs_of_heights(document, material, inputs))
+        reached = reach_of(document, material, inputs)
+        found += [replace(one, input=each, keeps_heights=keeps) for one in reached]
     return tuple(found)
+
+
+def inputs_of_heights(
+    document: Document, material: Material, inputs: Sequence[LiveInput]
+) -> list[LiveInput]:
+    """Those of these inputs on which the displacement of a material depends."""
+    try:
+        found = height_document(document, material) if inputs else None
+    except DocumentError:
+        # reports tell why the displacement is left out
+        return []
+    if found is None:
+        return []
+    there = {each.getNamePath() for each in found[0].root.traverseTree()}
+    return [
+        each
+        for each in inputs
+        if all(_owner(each, path) in there for path in each.paths)
+        and reach_of(*found, [each])[0].inputs
+    ]
 
 
 def reach_of(

@@ -26,6 +26,7 @@ class Offer:
     high: tuple[float, ...]
     reaches: tuple[str, ...]
     only_by_uv: bool
+    keeps_heights: bool
     is_of_surface: bool
 
     @property
@@ -190,6 +191,7 @@ def _offer(values: Mapping[str, Any]) -> Offer:
         high,
         tuple(map(str, values.get("inputs", ()))),
         bool(values.get("only_by_uv")),
+        bool(values.get("keeps_heights")),
         bool(given.get("is_of_surface")),
     )
 

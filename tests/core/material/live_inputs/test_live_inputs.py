@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from verdigris.core.baking.finish.notices import kept_heights
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError, SettingsError
 from verdigris.core.material.codegen.generate_teacher import generate
@@ -121,6 +122,34 @@ def test_a_document_lists_what_it_offers_and_what_that_reaches():
     assert not reach["wetness"].only_by_uv
     assert reach["shift"].inputs == ("base_color",)
     assert reach["shift"].only_by_uv
+
+
+def test_inputs_that_move_heights_are_named():
+    taller = (
+        '<input name="tall" type="float" value="1"/><multiply name="high" type="float">'
+        '<input name="in1" type="float" nodename="dark"/><input name="in2" type="float" '
+        'interfacename="tall"/></multiply><output name="high_out" type="float" nodename="high"/>'
+    )
+    heights = (
+        '<displacement name="moved" type="displacementshader"><input name="displacement" '
+        'type="float" nodegraph="g" output="high_out"/></displacement>'
+    )
+    ending = (
+        '<input name="displacementshader" type="displacementshader" nodename="moved"/></surfacem'
+    )
+    made = graph().replace("</nodegraph>", f"{taller}</nodegraph>")
+    source = parsed(made, PLAIN, heights, material("s").replace("</surfacem", ending))
+    chosen = source.require_material()
+    reach = {each.name: each for each in reach_of_published(source, chosen)}
+    assert {name for name, each in reach.items() if each.keeps_heights} == {"wetness", "tall"}
+    assert str(reach["wetness"]).endswith("(the displacement keeps the document's value)")
+    teacher = Teacher(source, live=[parse_wanted(text) for text in ("wetness=0..1", "shift=0..1")])
+    (told,) = kept_heights(teacher, "stone")
+    assert told.text == "stone: live input wetness: the displacement keeps the document's value"
+    with pytest.raises(
+        DocumentError, match=r"does not reach .* displacement keeps .*: leave it out"
+    ):
+        Teacher(source, live=[parse_wanted("tall=0..1")])
 
 
 def test_an_offer_has_its_value_and_a_range_to_begin_with():
