@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.baking.measure.sky import SUN, sky, views_of
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
 from verdigris.core.lighting.named_environments import sky_radiance
 from verdigris.core.material.sides import mirrored
 from verdigris.core.network.activations import response_of
@@ -90,16 +90,25 @@ class Turned:
         return self.sky.irradiance.radiance(places, np.zeros(len(places))).T
 
 
+@dataclass(frozen=True)
+class Maps:
+    """The textures that stand for a decoder."""
+
+    proxies: Proxies
+    transmitted: TransmittedAlbedo | None
+
+
 class Surfaces:
     """Places of a material under views."""
 
     def __init__(
-        self, parameters: Parameters, proxies: Proxies, uv: Floats, lod: Floats, wo: Floats
+        self, parameters: Parameters, maps: Maps, uv: Floats, lod: Floats, wo: Floats
     ) -> None:
         self.parameters, self.wo = parameters, wo.T.astype(np.float32)
         self.latents = latents_at_lod(parameters, uv.T.astype(np.float32), lod.astype(np.float32))
         self.lobes = lobes_of(parameters, look_at(parameters, self.latents, self.wo))
-        self.proxies = proxies.at(uv, lod)
+        self.proxies = maps.proxies.at(uv, lod)
+        self.passing = maps.transmitted.at(uv, lod) if maps.transmitted else None
 
     def shade(self, wi: Floats) -> Floats:
         return self.shade_of(self.parameters, wi)
@@ -121,7 +130,8 @@ class Surfaces:
     def of_proxies(self, environment: Turned) -> Floats:
         found = self.proxies
         columns = found.diffuse.T, found.albedo(self.wo[2]).T, found.normal.T, found.roughness
-        return environment_light_proxies(*columns, self.wo, environment).T
+        passing = None if self.passing is None else self.passing.T
+        return environment_light_proxies(*columns, self.wo, environment, passing).T
 
     def brute_force(self, environment: Turned, samples: int, random: Floats) -> Floats:
         """Unfiltered samples, without a map."""
@@ -139,9 +149,9 @@ class BothSides(Surfaces):
     """Places of a material that transmits. Light below a solid comes from where it leaves it."""
 
     def __init__(
-        self, parameters: Parameters, proxies: Proxies, uv: Floats, lod: Floats, wo: Floats
+        self, parameters: Parameters, maps: Maps, uv: Floats, lod: Floats, wo: Floats
     ) -> None:
-        super().__init__(parameters.sides[0], proxies, uv, lod, wo)
+        super().__init__(parameters.sides[0], maps, uv, lod, wo)
         self.both = parameters
         self.sampler = SphereSampler.at(parameters, self.latents, self.wo)
 
@@ -175,19 +185,19 @@ class BothSides(Surfaces):
 
 
 def surfaces_of(
-    parameters: Parameters, proxies: Proxies, uv: Floats, lod: Floats, wo: Floats
+    parameters: Parameters, maps: Maps, uv: Floats, lod: Floats, wo: Floats
 ) -> Surfaces:
     kind = Surfaces if parameters.transmitted is None else BothSides
-    return kind(parameters, proxies, uv, lod, wo)
+    return kind(parameters, maps, uv, lod, wo)
 
 
 def grey_sky(directions: Floats) -> Floats:
     return np.repeat(sky(directions)[..., None], 3, axis=-1)
 
 
-def median_errors(parameters: Parameters, proxies: Proxies, above: Sky) -> Iterator[float]:
+def median_errors(parameters: Parameters, maps: Maps, above: Sky) -> Iterator[float]:
     uv, wo, rotations = views_of(np.random.default_rng(_SEED), PLACES)
-    surfaces = surfaces_of(parameters, proxies, uv, np.zeros(len(uv)), wo)
+    surfaces = surfaces_of(parameters, maps, uv, np.zeros(len(uv)), wo)
     environment = Turned(above, rotations)
     random = np.random.default_rng(_SEED)
     shift = random.random((2, len(uv)), np.float32)
@@ -218,13 +228,13 @@ def sphere(width: int) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
     return is_hit, uv, rotations[:, 2], rotations
 
 
-def pictures(parameters: Parameters, proxies: Proxies, above: Sky) -> dict[str, Floats]:
+def pictures(parameters: Parameters, maps: Maps, above: Sky) -> dict[str, Floats]:
     """Radiance of spheres: brute force, and each of an engine's ways."""
     is_hit, uv, wo, rotations = sphere(PICTURE_WIDTH)
     # half of the sphere's girth shows uv from 0 to 1
     texels = max(parameters.layout.width, parameters.layout.height) / (PICTURE_WIDTH * np.pi / 2)
     lod = np.log2(texels / np.maximum(wo[:, 2], 0.2))
-    surfaces = surfaces_of(parameters, proxies, uv, np.maximum(lod, 0), wo)
+    surfaces = surfaces_of(parameters, maps, uv, np.maximum(lod, 0), wo)
     environment = Turned(above, rotations)
     random = np.random.default_rng(_SEED).random((2, len(uv)), np.float32)
     lights = {
@@ -254,8 +264,9 @@ def main() -> None:
         bundle = open_bundle(path)
         parameters, proxies = bundle.parameters().of_material(0), bundle.proxies()
         assert proxies is not None, f"{path}: bundles before 4.2 have no proxies: bake it again"
-        errors = " | ".join(f"{error:.3f}" for error in median_errors(parameters, proxies, grey))
-        shown = pictures(parameters, proxies, coloured)
+        maps = Maps(proxies, bundle.transmitted_albedo())
+        errors = " | ".join(f"{error:.3f}" for error in median_errors(parameters, maps, grey))
+        shown = pictures(parameters, maps, coloured)
         brute = shown["brute"]
         flips = [ldr_flip(shown[name], brute)[0] for name in ("samples", "split", "proxies")]
         cells = " | ".join(f"{flip:.3f}" for flip in flips)

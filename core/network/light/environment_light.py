@@ -162,13 +162,17 @@ def environment_light_proxies(
     roughness: FloatArray,
     wo: FloatArray,
     environment: Environment,
+    transmitted: FloatArray | None = None,
 ) -> FloatArray:
-    """Light on a bundle's proxies, without a decoder."""
+    """Light on a bundle's proxies, without a decoder. Light from below, if there is a transmitted
+    albedo, is seen as if it were diffuse."""
     mirrored = 2 * (normal * wo).sum(0) * normal - wo
     mirrored = normalise(np.stack([*mirrored[:2], np.maximum(mirrored[2], _FLAT_COSINE)]))
     spread = 8 * np.pi * roughness**4 * np.maximum(mirrored[2], _BLUR_COSINE)
     light = environment.radiance(mirrored, np.minimum(spread, _LARGEST_SOLID_ANGLE))
     smooth = np.minimum(diffuse, albedo) * environment.irradiance(normal) / np.pi
+    if transmitted is not None:
+        smooth = smooth + transmitted * environment.irradiance(-normal) / np.pi
     return np.asarray(smooth + np.maximum(albedo - diffuse, 0) * light)
 
 

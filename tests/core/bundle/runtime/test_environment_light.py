@@ -54,11 +54,13 @@ void light(uint3 thread: SV_DispatchThreadID)
     const NeuralMaterial material = { neuralRecords[0], neuralWeights, neuralLatents[0] };
     const NeuralSurface surface = prepare(material, place.uv, 0.0, place.wo);
     const Smooth map = {};
-    lights[3 * thread.x] = float4(environmentLight(material, surface, map, 16, place.random), 0.0);
-    lights[3 * thread.x + 1] = float4(environmentLightSplit(material, surface, map), 0.0);
+    lights[4 * thread.x] = float4(environmentLight(material, surface, map, 16, place.random), 0.0);
+    lights[4 * thread.x + 1] = float4(environmentLightSplit(material, surface, map), 0.0);
     const float3 normal = normalize(float3(place.random - 0.5, 2.0));
-    lights[3 * thread.x + 2] = float4(environmentLightProxies(
+    lights[4 * thread.x + 2] = float4(environmentLightProxies(
         float3(0.1, 0.2, 0.3), float3(0.5, 0.4, 0.2), normal, place.roughness, place.wo, map), 0.0);
+    lights[4 * thread.x + 3] = float4(environmentLightProxies(
+        float3(0.1, 0.2, 0.3), float3(0.5, 0.4, 0.2), normal, place.roughness, float3(0.6, 0.3, 0.1), place.wo, map), 0.0);
 }
 """
 CUBE_SHADER = """
@@ -123,7 +125,7 @@ def test_the_shader_is_the_oracle(software, surfaces):
     roughness = random[:, :1]
     materials = DeviceMaterials([stored(exported)], software)
     rows = np.concatenate([uv, random, wo, roughness], 1).astype(np.float32)
-    output = materials.device.new_space(3 * COUNT, 16)
+    output = materials.device.new_space(4 * COUNT, 16)
     software.dispatch(
         materials.kernel((Source("environment_light_of_tests", SHADER),), "light"),
         COUNT,
@@ -134,16 +136,18 @@ def test_the_shader_is_the_oracle(software, surfaces):
             **materials.bindings(),
         },
     )
-    found = output.to_numpy().view(np.float32).reshape(COUNT, 3, 4)[..., :3]
+    found = output.to_numpy().view(np.float32).reshape(COUNT, 4, 4)[..., :3]
     lobes, shade = prepared(exported, uv, wo)
     numbers = exported.parameters.with_double_decoder()
     normal = np.stack([*(random.T - 0.5), np.full(COUNT, 2.0)]).astype(float)
     normal /= np.linalg.norm(normal, axis=0)
     wide = [np.array(each)[:, None] for each in ((0.1, 0.2, 0.3), (0.5, 0.4, 0.2))]
+    passing = np.array([[0.6], [0.3], [0.1]])
     wanted = [
         environment_light(lobes, shade, Smooth(), 16, random.T.astype(float)),
         environment_light_split(numbers, lobes, shade, Smooth(), wo.T.astype(float)),
         environment_light_proxies(*wide, normal, roughness[:, 0], wo.T, Smooth()),
+        environment_light_proxies(*wide, normal, roughness[:, 0], wo.T, Smooth(), passing),
     ]
     errors = np.abs(np.moveaxis(found, 0, -1) - wanted) / (np.abs(wanted) + 0.01)
     # a sample on the border of two lobes can fall into the other in single floats
