@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +38,13 @@ SHEET = (
 SKY_SAMPLES = 256
 # A little behind the tray, where it shows relief.
 TRAY_SUN = "0.75,0.55,-0.32"
-BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"))
+BAKED = (
+    ("copper_tray", "glazed_tile"),
+    ("car_paint", "two_tone_velvet"),
+    ("leaf", "brick_wall"),
+)
+# A leaf glows with the light behind it.
+BAKED_LIGHT = {"leaf": (-0.3, 0.4, -0.85), "brick_wall": (-0.7, 0.6, 0.35)}
 
 
 def open_teacher(name: str) -> Teacher:
@@ -56,6 +63,8 @@ def strip(bundles: Path, name: str, size: int) -> np.ndarray:
     teacher = open_teacher(name)
     student = Student(open_bundle(bundles / f"{name}.vdg").parameters(), teacher.device)
     lighting = Lighting(samples=64, emission=0.0)
+    if name in BAKED_LIGHT:
+        lighting = replace(lighting, direction=BAKED_LIGHT[name])
     return compare_materials(teacher, student, "sphere", size, lighting, subpixels=3).picture
 
 
