@@ -37,8 +37,8 @@ _WINDOWS, _LEAST_STEPS = 40, 32
 _HIGH_WINDOWS, _HIGH, _LEAST_RISE = 2, 1.5, 0.004
 # A state is kept if the mean of its window is at most this multiple of the lowest.
 _LOW = 1.05
-# Until this part of the steps, the loss is far from its end. Latents are rotated before.
-_FIRST = 0.25
+# The first states: after the rotation of latents, at 5% of the steps.
+_FIRST = 0.06
 # Steps from one kept state to the next: a part of the stage, but so many that copies take less than
 # a hundredth of the time. The least steps are for a texture of 512 x 512 texels with its levels.
 _KEEP_SHARE = 1 / 16
