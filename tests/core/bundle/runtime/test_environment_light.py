@@ -59,8 +59,9 @@ void light(uint3 thread: SV_DispatchThreadID)
     const float3 normal = normalize(float3(place.random - 0.5, 2.0));
     lights[4 * thread.x + 2] = float4(environmentLightProxies(
         float3(0.1, 0.2, 0.3), float3(0.5, 0.4, 0.2), normal, place.roughness, place.wo, map), 0.0);
-    lights[4 * thread.x + 3] = float4(environmentLightProxies(
-        float3(0.1, 0.2, 0.3), float3(0.5, 0.4, 0.2), normal, place.roughness, float3(0.6, 0.3, 0.1), place.wo, map), 0.0);
+    const float3 passing = float3(0.6, 0.3, 0.1);
+    lights[4 * thread.x + 3] = float4(environmentLightProxies(float3(0.1, 0.2, 0.3),
+        float3(0.5, 0.4, 0.2), normal, place.roughness, passing, place.wo, map), 0.0);
 }
 """
 CUBE_SHADER = """
