@@ -38,11 +38,7 @@ SHEET = (
 SKY_SAMPLES = 256
 # A little behind the tray, where it shows relief.
 TRAY_SUN = "0.75,0.55,-0.32"
-BAKED = (
-    ("copper_tray", "glazed_tile"),
-    ("car_paint", "two_tone_velvet"),
-    ("leaf", "brick_wall"),
-)
+BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"), ("leaf", "brick_wall"))
 # A leaf glows with the light behind it.
 BAKED_LIGHT = {"leaf": (-0.3, 0.4, -0.85), "brick_wall": (-0.7, 0.6, 0.35)}
 
