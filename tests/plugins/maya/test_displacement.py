@@ -8,6 +8,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.hosts.documents import with_length_unit
 from verdigris.core.hosts.host import BakedResult
+from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.report import describe_material
 from verdigris.core.material.teacher.heights import heights_at
 from verdigris.core.material.teacher.teacher import Teacher
@@ -62,6 +63,15 @@ def test_a_texture_that_feeds_the_shading_group_directly_displaces(read):
         _, document, material = read(body + MESH.format(height=3, zero=0.5))
         wanted = 3 * (V - 0.5) / 100
         np.testing.assert_allclose(heights_of(document, material), wanted, rtol=1e-4)
+
+
+def test_a_preview_surface_displaces_by_its_own_input(read):
+    body = shader("usdPreviewSurface") + SLOPE + 'connectAttr "slope.ocr" "gold.dsp";\n'
+    found, document, material = read(body)
+    np.testing.assert_allclose(heights_of(document, material), V / 100, rtol=1e-4)
+    assert found.notes == ()
+    found, document, material = read(shader("usdPreviewSurface"))
+    assert height_document(document, material) is None
 
 
 @pytest.mark.parametrize("encoding", [0, 1])
