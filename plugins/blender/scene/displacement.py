@@ -1,26 +1,22 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Displacement, which Blender's MaterialX export leaves out.
-
-A copy of the material emits its displacement, as a vector in the frame of tangent, bitangent and
-normal. The nodes that the export makes of this emission become a displacement of the material.
-"""
+"""Displacement, which Blender's MaterialX export leaves out. It is read as a vector in the frame of
+tangent, bitangent and normal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import bpy
 
+from .emitted import feed_emitted
 from .node_graph import NodeGraph, nodes_behind
 
 SOCKET = "Displacement"
 HEIGHT, VECTOR = "ShaderNodeDisplacement", "ShaderNodeVectorDisplacement"
 NODES = (HEIGHT, VECTOR)
-_COPY = "verdigris_heights"
 _TANGENT = "TANGENT"
 # What returns a displacement of displacements.
 _LINEAR = ("ADD", "SUBTRACT", "SCALE")
@@ -118,54 +114,19 @@ def keep_displacement(material: bpy.types.Material, output: bpy.types.Node) -> N
         tree.nodes.remove(node)
 
 
-@contextmanager
-def with_heights(material: bpy.types.Material, output: str) -> Iterator[bpy.types.Material]:
-    """A copy of a material with plain displacement nodes, whose surface emits the displacement.
-    `output` is the name of its output node."""
-    copied = material.copy()
-    copied.name = _COPY
-    tree = copied.node_tree
-    ports = tree.nodes[output].inputs
-    emission = tree.nodes.new("ShaderNodeEmission")
-    tree.links.new(ports[SOCKET].links[0].from_socket, emission.inputs["Color"])
-    tree.links.new(emission.outputs[0], ports["Surface"])
-    try:
-        yield copied
-    finally:
-        bpy.data.materials.remove(copied)
+def write_displacement(graph: NodeGraph) -> Any:
+    """The socket that displaces a material with plain displacement nodes."""
+    return graph.tree.get_output_node("ALL").inputs[SOCKET].links[0].from_socket
 
 
-def take_displacement(stage: Any, paths: list[str], is_vector: bool) -> str:
-    """Displaces the one material of an exported stage by what the copy emits. Returns its path."""
+def displace(stage: Any, path: str, other: str, is_vector: bool) -> None:
+    """Displaces an exported material by what another one emits."""
     from pxr import Sdf, UsdShade
 
-    (path,) = (each for each in paths if not Sdf.Path(each).name.startswith(_COPY))
-    (other,) = (each for each in paths if each != path)
-    lit, _, _ = UsdShade.Material(stage.GetPrimAtPath(other)).ComputeSurfaceSource("mtlx")
-    (emitting,) = lit.GetInput("edf").GetValueProducingAttributes()
-    colour = UsdShade.Shader(emitting.GetPrim()).GetInput("color")
     kind = Sdf.ValueTypeNames.Vector3f if is_vector else Sdf.ValueTypeNames.Float
     made = UsdShade.Shader.Define(stage, f"{path}/displacement")
     made.CreateIdAttr(f"ND_displacement_{'vector3' if is_vector else 'float'}")
     amount = made.CreateInput("displacement", kind)
-    (source,) = colour.GetValueProducingAttributes()
-    if not UsdShade.Output.IsOutput(source):
-        x, y, z = source.Get()
-        amount.Set((x, y, z) if is_vector else z)
-    else:
-        graph = source.GetPrim().GetParent().GetPath()
-        layer, place = stage.GetRootLayer(), Sdf.Path(f"{path}/heights")
-        Sdf.CopySpec(layer, graph, layer, place)
-        part = UsdShade.Shader.Define(stage, place.AppendChild("as_displacement"))
-        part.CreateIdAttr(f"ND_{'convert_color3_vector3' if is_vector else 'extract_color3'}")
-        given = part.CreateInput("in", Sdf.ValueTypeNames.Color3f)
-        given.GetAttr().SetConnections([source.GetPath().ReplacePrefix(graph, place)])
-        if not is_vector:
-            part.CreateInput("index", Sdf.ValueTypeNames.Int).Set(2)
-        out = UsdShade.NodeGraph(stage.GetPrimAtPath(place)).CreateOutput("displacement", kind)
-        out.ConnectToSource(part.CreateOutput("out", kind))
-        amount.ConnectToSource(out)
+    feed_emitted(stage, path, other, amount, None if is_vector else 2)
     port = UsdShade.Material(stage.GetPrimAtPath(path)).CreateDisplacementOutput("mtlx")
     port.ConnectToSource(made.CreateOutput("displacement", Sdf.ValueTypeNames.Token))
-    stage.RemovePrim(other)
-    return path

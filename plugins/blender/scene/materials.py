@@ -7,40 +7,27 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import bpy
 
-from verdigris.core.base.errors import DocumentError, HostError, reason
-from verdigris.core.base.files import make_folders, remove_file, remove_folder
+from verdigris.core.base.errors import HostError, reason
+from verdigris.core.base.files import make_folders, remove_folder
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostDocument, HostMaterial
-from verdigris.core.material.usd.usdshade import convert, list_materials
-from verdigris.core.material.usd.write_mtlx import valid_name
 
-from .displacement import SOCKET, Displacement, find_displacement, take_displacement, with_heights
+from .displacement import Displacement, find_displacement
+from .export import export_material
 from .export_losses import can_become_image, loss_notes
-from .live_inputs import (
-    Offer,
-    chosen_texts,
-    is_chosen,
-    offers,
-    publish,
-    unknown_choices,
-    with_carriers,
-)
-from .node_graph import ENGINES, nodes_behind, output_of
-from .plain_nodes import with_plain_nodes
+from .live_inputs import Offer, chosen_texts, is_chosen, offers, unknown_choices
+from .node_graph import ENGINES, nodes_read, output_of, surface_of
+from .opacity import mixed_in_groups
 from .results import MADE_FOR
 
 SOURCE = "Blender nodes"
 IMAGES_FOLDER = Path("verdigris", "images")
-_TEMPORARY = ".verdigris"
 _EXPORTED_SPACES = ("sRGB", "Linear Rec.709", "Non-Color")
-_SURFACE = "outputs:mtlx:surface"
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -48,7 +35,7 @@ def all_materials() -> tuple[HostMaterial, ...]:
     return tuple(
         HostMaterial(each.name_full, each.name, SOURCE)
         for each in bpy.data.materials
-        if _is_for_surfaces(each) and _surface_node(each) is not None
+        if _is_for_surfaces(each) and surface_of(each) is not None
     )
 
 
@@ -65,7 +52,7 @@ def material_warnings() -> tuple[str, ...]:
     lines = [
         _without_shader(each)
         for each in bpy.data.materials
-        if _is_for_surfaces(each) and _surface_node(each) is None
+        if _is_for_surfaces(each) and surface_of(each) is None
     ]
     for library in bpy.data.libraries:
         file = Path(bpy.path.abspath(library.filepath))
@@ -80,12 +67,12 @@ def material_warnings() -> tuple[str, ...]:
 def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     """Exports a material and converts it."""
     source = require_material(material.key)
-    surface = _surface_node(source)
+    surface = surface_of(source)
     if surface is None:
         raise HostError(_without_shader(source))
     if surface.mute:
         raise HostError(f"{source.name_full}: its shader {surface.name!r} is muted: press M on it")
-    nodes = _nodes(source)
+    nodes = nodes_read(source)
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
     chosen = [each for each in known if is_chosen(source, each)]
@@ -96,10 +83,12 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
         folder, more = folder_for_images(source, scene)
         names = ", ".join(sorted(image.name for image in in_memory))
         notes += [f"{names}: not in a file of its own, so written to {folder}", *more]
-        text, name, folders, found = _export(source, folder, "NEW", chosen, displaced)
+        text, name, folders, found = export_material(source, folder, "NEW", chosen, displaced)
     else:
         with tempfile.TemporaryDirectory(prefix="verdigris_") as made:
-            text, name, folders, found = _export(source, Path(made), "KEEP", chosen, displaced)
+            text, name, folders, found = export_material(
+                source, Path(made), "KEEP", chosen, displaced
+            )
         if Path(made).name in text:
             raise HostError(
                 f"{source.name_full}: the export has written an image that is in no file: save all "
@@ -114,122 +103,14 @@ def nodes_for_images(material: bpy.types.Material) -> list[bpy.types.Node]:
     """Nodes outside of groups that the export leaves out, and that can become images."""
     return [
         node
-        for node in _nodes(material)
+        for node in nodes_read(material)
         if node.id_data == material.node_tree and can_become_image(node)
     ]
 
 
 def live_offers(material: bpy.types.Material) -> tuple[Offer, ...]:
     """What a material offers as live inputs."""
-    return offers(_nodes(material), material.node_tree)
-
-
-def _export(
-    material: bpy.types.Material,
-    folder: Path,
-    textures: str,
-    chosen: Sequence[Offer],
-    displaced: Displacement | None,
-) -> tuple[str, str, tuple[Path, ...], tuple[str, ...]]:
-    """The text, the name in it, the folders of its files and notes."""
-    Usd = _require_usd()  # noqa: N806
-    # USD keeps layers by file name: a used name would give the material as it was before
-    with tempfile.NamedTemporaryFile(suffix=".usda", dir=folder) as held:
-        file = Path(held.name)
-    output = output_of(material).name
-    has_heights = displaced is not None and not displaced.problem
-    try:
-        with (
-            _for_all_engines(material),
-            with_plain_nodes(material, _nodes(material)) as plain,
-            with_carriers(plain, chosen, folder) if chosen else nullcontext(plain) as opened,
-            with_heights(opened, output) if has_heights else nullcontext() as heights,
-            _scene_of(*filter(None, (opened, heights))) as (scene, layer),
-            bpy.context.temp_override(scene=scene, view_layer=layer),
-        ):
-            bpy.ops.wm.usd_export(
-                filepath=str(file),
-                check_existing=False,
-                generate_materialx_network=True,
-                generate_preview_surface=False,
-                convert_world_material=False,
-                export_custom_properties=False,
-                export_textures_mode=textures,
-                overwrite_textures=True,
-                relative_paths=False,
-            )
-        if not file.is_file():
-            raise HostError(f"{material.name_full}: Blender wrote no USD file: see its console")
-        stage = Usd.Stage.Open(str(file))
-        paths = list_materials(stage)
-        if has_heights:
-            path = take_displacement(stage, paths, displaced.is_vector)
-        else:
-            (path,) = paths
-        # without a network, the export has a preview surface of the viewport's colour
-        if not stage.GetPrimAtPath(path).GetAttribute(_SURFACE).HasAuthoredConnections():
-            raise HostError(_inexpressible(material))
-        found = convert(stage, path)
-    except RuntimeError as failure:
-        raise HostError(f"{material.name_full}: Blender's USD export failed: {failure}") from None
-    except DocumentError as failure:
-        raise HostError(f"{material.name_full}: {failure}") from None
-    finally:
-        remove_file(file)
-    name = valid_name(material.name)
-    if not chosen and found.name == name:
-        return found.text, found.name, found.folders, found.notes
-    # those of carriers are gone
-    folders = tuple(each for each in found.folders if each.is_dir())
-    return publish(found.text, chosen, found.name, name), name, folders, found.notes
-
-
-@contextmanager
-def _scene_of(
-    *materials: bpy.types.Material,
-) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
-    """A scene with a triangle for each material. The artist's scene may take minutes to export, and
-    its export contains only assigned materials."""
-    shown = bpy.context.scene
-    scene = bpy.data.scenes.new(_TEMPORARY)
-    # drivers are evaluated in it, and change the material
-    scene.frame_current, scene.frame_subframe = shown.frame_current, shown.frame_subframe
-    mesh = bpy.data.meshes.new(_TEMPORARY)
-    corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
-    mesh.from_pydata(corners, [], [(0, 1, 2)] * len(materials))
-    mesh.uv_layers.new(name="UVMap")
-    for face, material in zip(mesh.polygons, materials, strict=True):
-        face.material_index = len(mesh.materials)
-        mesh.materials.append(material)
-    holder = bpy.data.objects.new(_TEMPORARY, mesh)
-    scene.collection.objects.link(holder)
-    try:
-        yield scene, scene.view_layers[0]
-    finally:
-        bpy.data.objects.remove(holder)
-        bpy.data.meshes.remove(mesh)
-        bpy.data.scenes.remove(scene)
-
-
-def _require_usd() -> Any:
-    # the bpy module has USD's Python modules aside, Blender itself on its path
-    bpy.utils.expose_bundled_modules()
-    try:
-        from pxr import Usd
-    except ImportError:
-        raise HostError(
-            "this Blender has no Python modules of USD: use a Blender from blender.org"
-        ) from None
-    return Usd
-
-
-def _inexpressible(material: bpy.types.Material) -> str:
-    surface = _surface_node(material)
-    assert surface is not None
-    return (
-        f"{material.name_full}: Blender's MaterialX export cannot express its shader "
-        f"{surface.name!r} ({surface.bl_label}): use a Principled BSDF"
-    )
+    return offers(nodes_read(material), material.node_tree)
 
 
 def _without_shader(material: bpy.types.Material) -> str:
@@ -244,36 +125,6 @@ def _is_for_surfaces(material: bpy.types.Material) -> bool:
     return MADE_FOR not in material and not material.is_grease_pencil and material.users > 0
 
 
-def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
-    """The shader at the output."""
-    output = output_of(material)
-    if output is None or not output.inputs["Surface"].is_linked:
-        return None
-    return output.inputs["Surface"].links[0].from_node
-
-
-@contextmanager
-def _for_all_engines(material: bpy.types.Material) -> Iterator[None]:
-    """Makes the output one for all engines: the export knows no other."""
-    output = output_of(material)
-    before = output.target
-    if before == "ALL":
-        yield
-        return
-    output.target = "ALL"
-    try:
-        yield
-    finally:
-        output.target = before
-
-
-def _nodes(material: bpy.types.Material) -> list[bpy.types.Node]:
-    """The nodes that surface and displacement read, also inside groups."""
-    output = output_of(material)
-    ports = [output.inputs[name] for name in ("Surface", SOCKET)] if output else []
-    return list(nodes_behind(ports))
-
-
 def _left_out(
     material: bpy.types.Material, nodes: list[bpy.types.Node], displaced: Displacement | None
 ) -> Iterator[str]:
@@ -285,6 +136,11 @@ def _left_out(
         yield f"the output for {ENGINES[each]} is left out: that for {read} is read"
     if output.inputs["Volume"].is_linked:
         yield f"volume of {material.name_full} is left out"
+    for name in mixed_in_groups(output.inputs["Surface"]):
+        yield (
+            f"{name!r} has shaders that are mixed, and Blender's export may lower the opacity of "
+            "such groups: ungroup it"
+        )
     if displaced is not None:
         yield from displaced.notes
         if displaced.problem:

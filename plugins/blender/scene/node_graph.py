@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes shader nodes as formulas: each call makes a node, and returns the socket of its result."""
+"""Trees of shader nodes: written as formulas, where each call makes a node and returns the socket of
+its result; and read from the output of a material."""
 
 from __future__ import annotations
 
@@ -105,6 +106,21 @@ def nodes_behind(ports: Iterable[bpy.types.NodeSocket]) -> Iterator[bpy.types.No
         if node.type == "GROUP" and node.node_tree is not None:
             stack += [each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT"]
         stack += [link.from_node for port in node.inputs for link in port.links]
+
+
+def surface_of(material: bpy.types.Material) -> bpy.types.Node | None:
+    """The shader at the output."""
+    output = output_of(material)
+    if output is None or not output.inputs["Surface"].is_linked:
+        return None
+    return output.inputs["Surface"].links[0].from_node
+
+
+def nodes_read(material: bpy.types.Material) -> list[bpy.types.Node]:
+    """The nodes that surface and displacement read, also inside groups."""
+    output = output_of(material)
+    ports = [output.inputs[name] for name in ("Surface", "Displacement")] if output else []
+    return list(nodes_behind(ports))
 
 
 def new_material(name: str) -> bpy.types.Material:

@@ -21,7 +21,9 @@ import bpy
 from .curves import CURVES, add_curve
 from .displacement import NODES, add_plain_displacement
 from .node_graph import NodeGraph
+from .opacity import GLASS, beside_hole
 
+_TRANSMISSION = "Transmission Weight"
 _RAMP, _MIX, _OLD_MIX = "ShaderNodeValToRGB", "ShaderNodeMix", "ShaderNodeMixRGB"
 # Straight lines between two stops of a ramp that is not linear.
 _PARTS = 16
@@ -40,7 +42,23 @@ def is_replaced(node: bpy.types.Node) -> bool:
         and node.data_type == "RGBA"
         and (node.blend_type != "MIX" or node.clamp_result)
     )
-    return is_blend or node.bl_idname in (_RAMP, _OLD_MIX, *CURVES, *NODES)
+    return is_blend or _is_mixed_glass(node) or node.bl_idname in (_RAMP, _OLD_MIX, *CURVES, *NODES)
+
+
+def _is_mixed_glass(node: bpy.types.Node) -> bool:
+    """Whether a Principled BSDF that transmits is mixed with another shader: the export then writes
+    reflections in place of its transmission."""
+    if node.type != "BSDF_PRINCIPLED":
+        return False
+    port = node.inputs[_TRANSMISSION]
+    mixes = [
+        link.to_node
+        for link in node.outputs[0].links
+        if link.to_node.type in ("MIX_SHADER", "ADD_SHADER")
+    ]
+    return (port.is_linked or port.default_value > 0) and any(
+        beside_hole(each) is None for each in mixes
+    )
 
 
 @contextmanager
@@ -75,6 +93,9 @@ def _replace_in(
             node.node_tree = groups[own]
         elif is_replaced(node):
             graph = NodeGraph(tree, is_new=False)
+            if node.type == "BSDF_PRINCIPLED":
+                _mix_glass(graph, node)
+                continue
             if node.mute:
                 _bypass(graph, node)
             elif node.bl_idname == _RAMP:
@@ -82,20 +103,46 @@ def _replace_in(
                 if node.outputs[1].is_linked:
                     _replace(tree, node.outputs[1], _ramp(graph, node, 1))
             elif node.bl_idname in CURVES:
-                share, value = (_value(each) for each in node.inputs[:2])
+                share, value = (value_of(each) for each in node.inputs[:2])
                 _replace(tree, node.outputs[0], add_curve(graph, node, share, value))
             elif node.bl_idname in NODES:
-                _replace(tree, node.outputs[0], add_plain_displacement(graph, node, _value))
+                _replace(tree, node.outputs[0], add_plain_displacement(graph, node, value_of))
             else:
                 output = next(each for each in node.outputs if each.enabled)
                 _replace(tree, output, _blend(graph, node))
             tree.nodes.remove(node)
 
 
+def _mix_glass(graph: NodeGraph, node: bpy.types.Node) -> None:
+    """Mixes a Glass BSDF into a Principled BSDF in place of its transmission."""
+    port = node.inputs[_TRANSMISSION]
+    metal = _apply(graph, "SUBTRACT", 1.0, value_of(node.inputs["Metallic"]))
+    share = _apply(graph, "MULTIPLY", value_of(port), metal)
+    for link in list(port.links):
+        graph.tree.links.remove(link)
+    port.default_value = 0.0
+    same = {"Color": "Base Color", "Roughness": "Roughness", "IOR": "IOR"}
+    inputs: dict[str | int, Any] = {to: value_of(node.inputs[of]) for to, of in same.items()}
+    if node.inputs["Normal"].is_linked:
+        inputs["Normal"] = value_of(node.inputs["Normal"])
+    glass = graph.node("ShaderNodeBsdfGlass", inputs, distribution="GGX")
+    mixed = graph.node("ShaderNodeMixShader", {0: share}, label=GLASS)
+    _replace(graph.tree, node.outputs[0], mixed.outputs[0])
+    for source, place in ((node, 1), (glass, 2)):
+        graph.tree.links.new(source.outputs[0], mixed.inputs[place])
+
+
+def _apply(graph: NodeGraph, operation: str, one: Any, other: Any) -> Any:
+    """The result of an operation on numbers or sockets."""
+    if isinstance(one, float) and isinstance(other, float):
+        return one - other if operation == "SUBTRACT" else one * other
+    return graph.math(operation, one, other)
+
+
 def _bypass(graph: NodeGraph, node: bpy.types.Node) -> None:
     """Connects what a muted node passes on."""
     for link in list(node.internal_links):
-        value = _value(link.from_socket)
+        value = value_of(link.from_socket)
         if not isinstance(value, bpy.types.NodeSocket):
             of = graph.math if isinstance(value, float) else graph.vector
             value = of("ADD", value, 0.0)
@@ -109,7 +156,7 @@ def _replace(
         tree.links.new(new, link.to_socket)
 
 
-def _value(port: bpy.types.NodeSocket) -> Any:
+def value_of(port: bpy.types.NodeSocket) -> Any:
     """What feeds a socket: another socket, a number or three."""
     if port.is_linked and not port.links[0].is_muted:
         return port.links[0].from_socket
@@ -124,7 +171,7 @@ def _ramp(graph: NodeGraph, node: bpy.types.Node, channels: int) -> bpy.types.No
     """The colour of a ramp, or its alpha: the first stop, and what each line between two stops
     adds to it."""
     stops = _stops(node.color_ramp)
-    place = _value(node.inputs[0])
+    place = value_of(node.inputs[0])
     if channels == 1:
         found: Any = stops[0][1][3]
     else:
@@ -174,7 +221,7 @@ def _blend(graph: NodeGraph, node: bpy.types.Node) -> bpy.types.NodeSocket:
     else:
         ports = [each for each in node.inputs if each.enabled]
         is_clamped, clamps_share = node.clamp_result, node.clamp_factor
-    share, a, b = (_value(port) for port in ports[:3])
+    share, a, b = (value_of(port) for port in ports[:3])
     if isinstance(share, tuple):
         share = sum(share) / 3
     if clamps_share:

@@ -61,10 +61,10 @@ def displacement_at(text, uv=UV):
     root = xml.fromstring(text)
     (node,) = root.findall("displacement")
     port = node.find("input[@name='displacement']")
-    return _Reader(root, uv).port(root, port)
+    return Reader(root, uv).port(root, port)
 
 
-class _Reader:
+class Reader:
     """Evaluates the few categories of nodes that these tests make."""
 
     def __init__(self, root, uv):

@@ -8,8 +8,8 @@ import bpy
 import pytest
 
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.export import scene_of
 from verdigris.plugins.blender.scene.export_losses import CHANGES, DROPPED_PARTS, READ, loss_notes
-from verdigris.plugins.blender.scene.materials import _scene_of
 from verdigris.plugins.blender.scene.plain_nodes import is_replaced
 
 from .conftest import new_image, new_material, shader_of
@@ -61,7 +61,7 @@ def bench(plane, tmp_path):
         # USD keeps layers by their names
         file = tmp_path / f"{next(counter)}.usda"
         with (
-            _scene_of(material) as (scene, layer),
+            scene_of(material) as (scene, layer),
             bpy.context.temp_override(scene=scene, view_layer=layer),
         ):
             bpy.ops.wm.usd_export(
