@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Trees of shader nodes: written as formulas, where each call makes a node and returns the socket of
-its result; and read from the output of a material."""
+"""Trees of shader nodes: read from the output of a material, or written as formulas, where each
+call makes a node and returns the socket of its result."""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ def test_what_is_approximated_is_told(read):
     body += picture("tex") + 'connectAttr "tex.oa" "bumps.bv";\nconnectAttr "bumps.o" "gold.n";\n'
     found, document, _ = read(body)
     assert found.notes[:2] == (
-        "gold (lambert): its translucence is left out: use Standard Surface.",
+        "gold (lambert): its translucence passes light through a thin wall, which returns no more "
+        "than it receives.",
         "bumps (bump2d): a height of 1 counts as the width of the texture.",
     )
     surface = document.root.getNode("gold_surface")
@@ -277,3 +278,19 @@ def test_every_material_of_the_scenes_of_others_is_read_or_says_why_not(maya):
             document.check(document.require_material(found.material))
     assert count > 70 and set(refused) == {"MarbleShader"}
     assert refused["MarbleShader"].startswith("MarbleShader (marble) is not a shader: connect it")
+
+
+@pytest.mark.parametrize("share", [0.25, 0.8])
+def test_translucence_of_a_lambert_passes_its_share_of_the_light(read, share):
+    """What passes is `translucence` of what is reflected, and both are at most all light."""
+    lines = 'setAttr ".dc" 0.8', f'setAttr ".tc" {share}', 'setAttr ".c" -type "float3" 1 1 1'
+    found, document, material = read(shader("lambert", *lines))
+    assert "its translucence passes light through a thin wall" in found.notes[0]
+    teacher = Teacher(document, material, open_device("software"))
+    wo = np.float32([[0, 0.6, 0.8]])
+    above, below = (
+        teacher.response(UV, np.float32([[0.6, 0, side * 0.8]]), wo)[0, 0] * np.pi / 0.8
+        for side in (1, -1)
+    )
+    seen = min(0.8, 1 / (1 + share))
+    assert above == pytest.approx(seen, rel=1e-3) and below == pytest.approx(seen * share, rel=1e-3)
