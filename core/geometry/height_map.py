@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A height has 16 bits, in two bytes; an extremum has 8.
 _MOST, _OF_BYTE = 65535, 257
+# The height of a texel: this, times 256 times its first channel plus its second.
+MEAN_OF_BYTES = 255 / _MOST
 # Heights that differ by less, in parts of the largest, are constant.
 _LEAST_RANGE = 1e-6
 

@@ -25,6 +25,11 @@ INDICES = 0.05, 20.0
 """The least and the largest index of a solid."""
 
 
+MOST_OF_DIFFUSE = 2.0
+"""What passes is diffuse if light straight from behind is at most this often as bright as
+Lambert's."""
+
+
 def mirrored(wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:
     """The direction for the decoder of the transmitted side, from that of light below.
 

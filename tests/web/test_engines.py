@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
 from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.network.spec import NetworkSpec
 
@@ -37,7 +37,16 @@ def exports(tmp_path_factory):
         )
         assert (code, errors) == (0, "")
     # beside the brass, a leaf that lets light pass
-    leaf = make_bundle(source.with_name("leaf.vdg"), both_sides(NetworkSpec(8, 2, "silu"), 1.0))
+    through = both_sides(NetworkSpec(8, 2, "silu"), 1.0)
+    # the filter of a texture unit has steps
+    through.latents /= 8
+    passing = TransmittedAlbedo([np.full((1, 1, 4), 255, np.uint8)], 8)
+    leaf = make_bundle(
+        source.with_name("leaf.vdg"),
+        through,
+        proxies=Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves()),
+        transmitted_albedo=passing,
+    )
     out = source.with_name("leaf_babylon")
     code, _, errors = run_command(["export", leaf.folder, "-t", "babylon", "-o", out])
     assert (code, errors) == (0, "")
@@ -45,7 +54,15 @@ def exports(tmp_path_factory):
     heights = make_height_map(bumpy_heights())
     (folder / "relief").mkdir()
     small = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
-    make_bundle(folder / "relief" / "bumps.vdg", small, relief=heights)
+    bumps = make_bundle(
+        folder / "relief" / "bumps.vdg", small, relief=heights, proxies=leaf.proxies()
+    )
+    # exports of Godot share an add-on
+    for bundle in (leaf, bumps):
+        code, _, errors = run_command(
+            ["export", bundle.folder, "-t", "godot", "-o", folder / "brass_godot"]
+        )
+        assert (code, errors) == (0, "")
     (folder / "relief" / "rows.json").write_text(json.dumps(relief_rows(heights)))
     return folder
 

@@ -1,9 +1,10 @@
 extends Node3D
-# Draws a plane with the material of an export, as engines.test.mjs compares it: first with the default live values, then
-# with others.
+# Draws a plane with the materials of exports, as engines.test.mjs compares it: with the default live values, and with
+# others; a leaf with the sun behind it; and a tilted plane with relief.
 
 const NeuralMaterialScript := preload("res://addons/verdigris/neural_material.gd")
 const SIDE := 16
+const TILT := 50.0
 
 
 func _ready() -> void:
@@ -38,9 +39,20 @@ func _ready() -> void:
 		if picture:
 			material.set_live("wetness", 1.5)
 			material.set_live("tint", 0.25)
-		for frame in 4:
-			await RenderingServer.frame_post_draw
-		var image := viewport.get_texture().get_image()
-		image.convert(Image.FORMAT_RGB8)
-		print("picture ", image.get_data().hex_encode())
+		await shoot(viewport)
+	sun.look_at_from_position(Vector3(1.0, 2.0, -3.0), Vector3.ZERO)
+	plane.material_override = NeuralMaterialScript.from_file("res://leaf.verdigris")
+	await shoot(viewport)
+	sun.look_at_from_position(Vector3(1.0, 2.0, 3.0), Vector3.ZERO)
+	plane.material_override = NeuralMaterialScript.from_file("res://bumps.verdigris")
+	plane.rotation_degrees.x = -TILT
+	await shoot(viewport)
 	print("values ", material.get_live("wetness"), " ", material.get_live("tint"))
+
+
+func shoot(viewport: SubViewport) -> void:
+	for frame in 4:
+		await RenderingServer.frame_post_draw
+	var image := viewport.get_texture().get_image()
+	image.convert(Image.FORMAT_RGB8)
+	print("picture ", image.get_data().hex_encode())

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.array_types import Bytes
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.engines.decoder_text import PackedNumbers, decoder_text, pack_numbers
+from verdigris.core.bundle.engines.passing import Passing, conditions
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.proxies.proxy_texture import encode_srgb, linear_texels, values_of
 
@@ -33,13 +34,13 @@ _FORMATS = {BC7: "bc7", RGBA8: "rgba8", RGBA16F: "rgba16f"}
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def shader_name(bundle: Bundle, numbers: PackedNumbers) -> str:
+def shader_name(bundle: Bundle, numbers: PackedNumbers, passing: Passing | None) -> str:
     """The name of the shader that bundles with this architecture share."""
     spec = bundle.spec
     text = decoder_text(spec, numbers.places)
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
-    blend = "_blend" if bundle.manifest.opacity else ""
-    return f"neural_{spec.hidden_layers}x{spec.hidden_width}_{mark}{blend}"
+    kinds = [*(["blend"] if bundle.manifest.opacity else []), *conditions(bundle, passing)]
+    return "_".join([f"neural_{spec.hidden_layers}x{spec.hidden_width}_{mark}", *kinds])
 
 
 def base_textures(bundle: Bundle) -> tuple[Bytes, Bytes]:
@@ -61,7 +62,7 @@ def base_textures(bundle: Bundle) -> tuple[Bytes, Bytes]:
     return base.reshape(height, width, 4), normal.reshape(height, width, 4)
 
 
-def make_container(bundle: Bundle) -> tuple[bytes, PackedNumbers, str]:
+def make_container(bundle: Bundle, passing: Passing | None) -> tuple[bytes, PackedNumbers, str]:
     """The bytes of the file, the numbers of the decoder, and the name of its shader."""
     numbers = pack_numbers(bundle.parameters())
     latents = bundle.latents()
@@ -72,7 +73,7 @@ def make_container(bundle: Bundle) -> tuple[bytes, PackedNumbers, str]:
         )
     height, width = latents.size
     files: dict[str, bytes] = {}
-    shader = shader_name(bundle, numbers)
+    shader = shader_name(bundle, numbers, passing)
     facts: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -114,6 +115,15 @@ def make_container(bundle: Bundle) -> tuple[bytes, PackedNumbers, str]:
     ):
         if found is not None:
             add(name, kind, found[0].shape[:2], [each[None] for each in found])
+    if (heights := bundle.relief()) is not None:
+        facts["range"] = [heights.scale, heights.midlevel]
+        add(
+            "heights", "rgba8", heights.levels[0].shape[:2], [each[None] for each in heights.levels]
+        )
+    if passing is not None:
+        facts["passing"] = {"index": passing.index, "diffuse": passing.is_diffuse}
+        levels = [each[None] for each in passing.albedo.levels]
+        add("transmitted", "rgba8", levels[0].shape[1:3], levels)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         text = json.dumps(facts, indent=1, allow_nan=False, ensure_ascii=False)

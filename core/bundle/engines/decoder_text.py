@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.base.array_types import FloatArray, Floats
+from verdigris.core.bundle.shader_templates import THIN, fill
+from verdigris.core.material import sides
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import (
     COSINE_OFFSET,
@@ -28,7 +30,11 @@ from verdigris.core.network.spec import (
 )
 from verdigris.shaders import SHADER_FOLDER
 
-_TEXT = SHADER_FOLDER / "bundle" / "engines" / "decoder.glsl"
+_TEXT, _SIDES = (
+    SHADER_FOLDER / "bundle" / "engines" / f"{name}.glsl" for name in ("decoder", "sides")
+)
+# The place of the second decoder's numbers.
+BELOW = "below"
 # Inputs of a frame that depend on the view alone: c.z and l(c.z).
 _OF_VIEW = (7, 9)
 _OF_LIGHT = (0, 1, 2, 3, 4, 5, 6, 8)
@@ -40,12 +46,15 @@ _HLSL_WORDS = (
     # textures and numbers of the material are arguments there
     (
         re.compile(
-            r"\b(neural(?:Number|Latent|Times|Lod|Prepare|Shade))\((?=(int|float\d?|NeuralPlace) )"
+            r"\b(neural(?:Number|Latent|Times|Lod|(?:Prepare|Shade)(?:Side)?))"
+            r"\((?=(int|float\d?|Neural(?:Place|Side)) )"
         ),
         r"\1(NeuralMaterial m, ",
     ),
     (
-        re.compile(r"\b(neural(?:Number|Latent|Times|Lod|Prepare|Shade))\((?!NeuralMaterial)"),
+        re.compile(
+            r"\b(neural(?:Number|Latent|Times|Lod|(?:Prepare|Shade)(?:Side)?))\((?!NeuralMaterial)"
+        ),
         r"\1(m, ",
     ),
     (re.compile(r"\bneuralSize\(\)"), "neuralSize(m)"),
@@ -62,7 +71,17 @@ class PackedNumbers:
 
 
 def pack_numbers(parameters: Parameters) -> PackedNumbers:
-    """The numbers of a decoder as its text reads them."""
+    """The numbers of a decoder as its text reads them. Those of a thin wall have its second decoder
+    behind the first. A solid needs none: what it refracts of one light is a caustic, which engines
+    do not show."""
+    above, *below = map(_pack_side, parameters.sides)
+    if parameters.index_below != sides.THIN:
+        return above
+    places = above.places | {BELOW: len(above.quads)}
+    return PackedNumbers(np.concatenate([above.quads, below[0].quads]), places)
+
+
+def _pack_side(parameters: Parameters) -> PackedNumbers:
     spec = parameters.spec
     parts: list[Floats] = []
     places: dict[str, int] = {}
@@ -113,7 +132,8 @@ def _quads(length: int) -> int:
 
 
 def decoder_text(spec: NetworkSpec, places: dict[str, int], is_hlsl: bool = False) -> str:
-    """The text of neuralPrepare() and neuralShade()."""
+    """The text of neuralPrepare() and neuralShade(). A thin wall has them for each side:
+    sides_text() joins them."""
     layers, frames, width = spec.latent_layers, spec.frame_count, _quads(spec.hidden_width)
     views = _quads(2 * frames)
     zero = "vec4(0.0, 0.0, 0.0, 0.0)"
@@ -121,8 +141,9 @@ def decoder_text(spec: NetworkSpec, places: dict[str, int], is_hlsl: bool = Fals
     has_live = spec.live_inputs > 0
 
     def of_live(at: str) -> str:
-        return f"neuralTimes({at}, {live})"
+        return f"neuralTimes({base}{at}, {live})"
 
+    base = "base + " if BELOW in places else ""
     frames_live, view_live = places.get("framesLive", 0), places.get("viewLive", 0)
     words: dict[str, object] = {
         "FRAMES": frames,
@@ -146,12 +167,19 @@ def decoder_text(spec: NetworkSpec, places: dict[str, int], is_hlsl: bool = Fals
         "STRETCH_LIMIT": float(STRETCH_LIMIT),
         "HALF_Z_MINIMUM": HALF_Z_MINIMUM,
         "ACTIVATION": _ACTIVATIONS[spec.activation],
-        "NETWORK": _network(spec, places, width),
+        "NETWORK": _network(spec, places, width, base),
         "OUTPUT": _output(spec),
+        "BASE": base,
     }
-    text = _TEXT.read_text("utf-8")
-    for word, value in words.items():
-        text = text.replace(f"@{word}@", str(value))
+    text = fill(_TEXT.read_text("utf-8"), words, [THIN] if base else [])
+    return as_hlsl(text) if is_hlsl else text
+
+
+def sides_text(places: dict[str, int], is_hlsl: bool = False) -> str:
+    """neuralPrepare() and neuralShade() of a thin wall, behind its decoder; nothing for others."""
+    if BELOW not in places:
+        return ""
+    text = fill(_SIDES.read_text("utf-8"), {"BELOW": places[BELOW]})
     return as_hlsl(text) if is_hlsl else text
 
 
@@ -174,22 +202,25 @@ _ACTIVATIONS = {
 }
 
 
-def _network(spec: NetworkSpec, places: dict[str, int], width: int) -> str:
+def _network(spec: NetworkSpec, places: dict[str, int], width: int, base: str) -> str:
     """The layers behind the split first one."""
     parts = [
-        _layer("x0", width, "s.view[row]", places["light"], "light", 2 * spec.frame_count, True)
+        _layer(
+            *("x0", width, "s.view[row]", f"{base}{places['light']}", "light"),
+            *(2 * spec.frame_count, True),
+        )
     ]
     last = len(spec.layers) - 1
     for number in range(1, last + 1):
         rows = _quads(spec.layers[number].outputs)
-        start = f"neuralNumber({places[f'bias{number}']} + row)"
-        at = places[f"layer{number}"]
+        start = f"neuralNumber({base}{places[f'bias{number}']} + row)"
+        at = f"{base}{places[f'layer{number}']}"
         parts.append(_layer(f"x{number}", rows, start, at, f"x{number - 1}", width, number < last))
     return "\n".join(parts)
 
 
 def _layer(
-    name: str, rows: int, start: str, at: int, inputs: str, count: int, is_activated: bool
+    name: str, rows: int, start: str, at: str, inputs: str, count: int, is_activated: bool
 ) -> str:
     result = "neuralActivate(sum)" if is_activated else "sum"
     return f"""    vec4 {name}[{rows}];

@@ -7,7 +7,7 @@ depends on the numbers of the bundle. Names and texts of templates may contain W
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from verdigris.core.bundle.engines.unreal import unreal_files
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.core.bundle.files.read import read_recorded, read_whole
 from verdigris.core.bundle.files.replace_folder import bundle_name
+from verdigris.core.bundle.shader_templates import fill
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -43,11 +44,13 @@ class Engine:
     add: Callable[[Bundle, str], Files]
     """The files that depend on the bundle, for its name as an identifier."""
     heights: str | None = None
-    """Where it gets the height map, for meshes that are tessellated: its material is flat."""
+    """Where it gets the height map, for meshes that are tessellated."""
     refuses: tuple[str, ...] = ()
     """Fields of the manifest that its files do not support."""
     has_both_sides: bool = False
     """Its files show light from below. Others show what the surface reflects."""
+    has_relief: bool = False
+    """Its files show relief. Others are flat."""
 
 
 def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
@@ -65,6 +68,7 @@ def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
         "VERSION": version(),
         "FRAME": (TEMPLATES / "frame.hlsl").read_text("utf-8"),
         "BUNDLE": bundle_name(bundle.folder) + SUFFIX,
+        "SEEN": "",
     }
     files = {
         fill(path, words): fill(text, words).encode() for path, text in templates(target).items()
@@ -89,13 +93,6 @@ def templates(target: str) -> dict[str, str]:
         for path in sorted(root.rglob("*"))
         if path.is_file()
     }
-
-
-def fill(text: str, words: Mapping[str, str]) -> str:
-    """Replaces @WORD@ by its value."""
-    for word, value in words.items():
-        text = text.replace(f"@{word}@", value)
-    return text
 
 
 def identifier(bundle: Bundle) -> str:
@@ -142,10 +139,15 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
 
 _REASONS = {"tiles": "it has UDIM tiles"}
 ENGINES = {
-    "godot": Engine("Godot", godot_files, ""),
-    "unity": Engine("Unity", unity_files, "Assets/"),
+    "godot": Engine("Godot", godot_files, "", has_both_sides=True, has_relief=True),
+    "unity": Engine("Unity", unity_files, "Assets/", has_both_sides=True, has_relief=True),
     "unreal": Engine(
-        "Unreal Engine", unreal_files, "Plugins/Verdigris/Resources/@NAME@/", ("tiles",)
+        "Unreal Engine",
+        unreal_files,
+        "Plugins/Verdigris/Resources/@NAME@/",
+        ("tiles",),
+        has_both_sides=True,
+        has_relief=True,
     ),
     "react": Engine("@react-three/fiber", _browser_package("react"), has_both_sides=True),
     "babylon": Engine("Babylon.js", _browser_package("babylon"), has_both_sides=True),

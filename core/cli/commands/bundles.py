@@ -64,10 +64,10 @@ def export(
     """
     require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
-    shows_both = target in ENGINES and ENGINES[target].has_both_sides
-    if target not in TEXTURE_TARGETS and not shows_both:
+    engine = ENGINES.get(target)
+    if target not in TEXTURE_TARGETS and not (engine and engine.has_both_sides):
         warn_of_light_from_below([opened], f"what is written for {target} has")
-    if target == MAYA or (target in ENGINES and ENGINES[target].heights is not None):
+    if target == MAYA or (engine and engine.heights is not None and not engine.has_relief):
         warn_of_heights([opened], f"what is written for {target} is")
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")

@@ -4,8 +4,15 @@
 //   vec4 neuralLatent(vec2 uv, float level, int layer)  the latents, filtered, times scale plus offset
 //   vec2 neuralSize()                                   width and height of the latents
 
+@if thin
+// One side of a thin wall.
+struct NeuralSide
+{
+    int base; // of its decoder's numbers
+@else
 struct NeuralPlace
 {
+@end
     vec3 wo;
     vec3 tangent[@FRAMES@];
     vec3 bitangent[@FRAMES@];
@@ -46,9 +53,16 @@ float neuralLod(vec2 dx, vec2 dy)
 }
 
 // What does not depend on the light. live: values of the live inputs, from 0 to 1.
+@if thin
+NeuralSide neuralPrepareSide(int base, vec2 uv, float lod, vec3 wo, vec3 live)
+{
+    NeuralSide s;
+    s.base = base;
+@else
 NeuralPlace neuralPrepare(vec2 uv, float lod, vec3 wo, vec3 live)
 {
     NeuralPlace s;
+@end
     s.wo = wo;
     vec2 size = neuralSize();
     float levels = floor(log2(max(size.x, size.y)) + 0.001);
@@ -62,8 +76,8 @@ NeuralPlace neuralPrepare(vec2 uv, float lod, vec3 wo, vec3 live)
         vec4 r1 = @FRAMES_LIVE_1@;
         for (int i = 0; i < @LAYERS@; i++)
         {
-            r0 += neuralTimes(@AT_FRAMES@ + @FRAME_STEP@ * k + 4 * i, x[i]);
-            r1 += neuralTimes(@AT_FRAMES@ + @FRAME_STEP@ * k + @HALF_STEP@ + 4 * i, x[i]);
+            r0 += neuralTimes(@BASE@@AT_FRAMES@ + @FRAME_STEP@ * k + 4 * i, x[i]);
+            r1 += neuralTimes(@BASE@@AT_FRAMES@ + @FRAME_STEP@ * k + @HALF_STEP@ + 4 * i, x[i]);
         }
         vec3 normal = neuralNormalize(vec3(r0.x, r0.y, r0.z + 1.0));
         vec3 along = vec3(r0.w + 1.0, r1.x, r1.y);
@@ -86,17 +100,23 @@ NeuralPlace neuralPrepare(vec2 uv, float lod, vec3 wo, vec3 live)
     }
     for (int row = 0; row < @WIDTH@; row++)
     {
-        vec4 sum = neuralNumber(@AT_BIAS0@ + row)@VIEW_LIVE@;
+        vec4 sum = neuralNumber(@BASE@@AT_BIAS0@ + row)@VIEW_LIVE@;
         for (int i = 0; i < @PLACE@; i++)
-            sum += neuralTimes(@AT_VIEW@ + @VIEW_STEP@ * row + 4 * i, x[i]);
+            sum += neuralTimes(@BASE@@AT_VIEW@ + @VIEW_STEP@ * row + 4 * i, x[i]);
         s.view[row] = sum;
     }
     return s;
 }
 
 // BSDF times cosine for light from wi. Both directions are unit vectors in the tangent frame.
+@if thin
+vec3 neuralShadeSide(NeuralSide s, vec3 wi)
+{
+    int base = s.base;
+@else
 vec3 neuralShade(NeuralPlace s, vec3 wi)
 {
+@end
     if (wi.z <= 0.0 || s.wo.z <= 0.0)
         return vec3(0.0, 0.0, 0.0);
     vec4 light[@LIGHT@];

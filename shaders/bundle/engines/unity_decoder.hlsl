@@ -4,6 +4,9 @@
 #include "Packages/com.verdigris.material/Shaders/NeuralFrame.hlsl"
 
 @DECODER@
+@if thin
+@SIDES@
+@end
 #ifndef VERDIGRIS_URP
 // For the custom function node of Shader Graph, in any pipeline: multiply the response by the colour of the light and pi.
 // All directions and positions are in world space; View and Light point away from the surface.

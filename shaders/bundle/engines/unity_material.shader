@@ -9,6 +9,17 @@ Shader "Verdigris/@SHADER@"
         [NoScaleOffset] _NeuralNormal ("Mean normal", 2D) = "bump" {}
         [NoScaleOffset] _NeuralEmission ("Emission", 2D) = "black" {}
         [NoScaleOffset] _NeuralOpacity ("Opacity", 2D) = "white" {}
+@if relief
+        [NoScaleOffset] _NeuralHeights ("Heights", 2D) = "black" {}
+        [HideInInspector] _NeuralRange ("Scale and midlevel, width and height", Vector) = (1, 0, 1, 1)
+@end
+@if leaf
+        [NoScaleOffset] _NeuralTransmitted ("Transmitted albedo", 2D) = "black" {}
+@end
+@if clear
+        [NoScaleOffset] _NeuralTransmitted ("Transmitted albedo", 2D) = "black" {}
+        _NeuralIndex ("Index of refraction", Float) = 1
+@end
         _NeuralTiling ("Tiling and offset", Vector) = (1, 1, 0, 0)
         _NeuralLive ("Live inputs, from 0 to 1", Vector) = (0, 0, 0, 0)
         [HideInInspector] _NeuralSize ("Width and height", Vector) = (1, 1, 0, 0)
@@ -16,7 +27,7 @@ Shader "Verdigris/@SHADER@"
         [HideInInspector] _NeuralScale1 ("Scale", Vector) = (1, 1, 1, 1)
         [HideInInspector] _NeuralOffset0 ("Offset", Vector) = (0, 0, 0, 0)
         [HideInInspector] _NeuralOffset1 ("Offset", Vector) = (0, 0, 0, 0)
-        [Enum(UnityEngine.Rendering.CullMode)] _Cull ("Cull", Float) = 2
+        [Enum(UnityEngine.Rendering.CullMode)] _Cull ("Cull", Float) = @CULL@
     }
     SubShader
     {
@@ -35,6 +46,15 @@ Shader "Verdigris/@SHADER@"
         TEXTURE2D(_NeuralNormal); SAMPLER(sampler_NeuralNormal);
         TEXTURE2D(_NeuralEmission); SAMPLER(sampler_NeuralEmission);
         TEXTURE2D(_NeuralOpacity); SAMPLER(sampler_NeuralOpacity);
+@if relief
+        TEXTURE2D(_NeuralHeights);
+@end
+@if leaf
+        TEXTURE2D(_NeuralTransmitted); SAMPLER(sampler_NeuralTransmitted);
+@end
+@if clear
+        TEXTURE2D(_NeuralTransmitted); SAMPLER(sampler_NeuralTransmitted);
+@end
         CBUFFER_START(UnityPerMaterial)
         float4 _NeuralSize;
         float4 _NeuralTiling;
@@ -43,12 +63,22 @@ Shader "Verdigris/@SHADER@"
         float4 _NeuralScale1;
         float4 _NeuralOffset0;
         float4 _NeuralOffset1;
+@if relief
+        float4 _NeuralRange;
+@end
+@if clear
+        float _NeuralIndex;
+@end
         float _Cull;
         CBUFFER_END
 
         #define VERDIGRIS_URP
         #include "Packages/com.verdigris.material/Shaders/@SHADER@.hlsl"
+@if plain
         #include "Packages/com.verdigris.material/Shaders/NeuralUrp.hlsl"
+@else
+        #include "Packages/com.verdigris.material/Shaders/@SHADER@_urp.hlsl"
+@end
         ENDHLSL
 
         Pass

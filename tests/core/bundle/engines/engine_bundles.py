@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
+from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.reference import make_reference
-from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, TransmittedAlbedo
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import NetworkSpec
 
+from ...geometry.reliefs import bumpy_heights
 from ...in_process import run_command
 from ..bundles import made_up, make_bundle, random_curves
 
@@ -21,6 +26,8 @@ SPECS = {
     "small": NetworkSpec(
         5, 3, "leaky_smelu", latent_channels=4, frame_count=1, lobes=3, output_limit=9.0
     ),
+    # a thin wall with a height map
+    "leaf": NetworkSpec(8, 2, "silu", latent_channels=4, frame_count=2, lobes=1),
 }
 LIVE = (
     LiveInput("wetness", "float", (0.0,), (2.0,), 0.25),
@@ -28,12 +35,19 @@ LIVE = (
 )
 
 
-def make_exported(folder, spec, has_maps=False):
+def make_exported(folder, spec, has_maps=False, index=0.0):
     """A bundle with proxies, and its numbers."""
-    exported = made_up(spec)
+    exported, maps = made_up(spec), {}
+    if index:
+        parameters, below = exported.parameters, made_up(spec, seed=1).parameters
+        parameters.transmitted = TransmittedSide(below.decoder, index, below.head)
+        exported = export_numbers(parameters, format_name=RGBA8)
+        passing = [np.full((1, 1, 4), (188, 99, 10, 255), np.uint8)]
+        maps["transmitted_albedo"] = TransmittedAlbedo(passing, 16)
+        if index == 1:
+            maps["relief"] = make_height_map(bumpy_heights())
     random = np.random.default_rng(5)
     proxies = [random.integers(0, 256, (5, 1, width, 4), np.uint8) for width in (2, 1)]
-    maps = {}
     if has_maps:
         maps["emission"] = [np.full((1, 1, 4), (0.5, 0.25, 0.125, 1), np.float16)]
         maps["opacity"] = [np.full((1, 1, 1), 200, np.uint8)]
@@ -49,10 +63,12 @@ def make_exported(folder, spec, has_maps=False):
 
 
 def export_to(target, name, folder):
-    """A bundle's numbers, and the files of its export by path. `name` is one of SPECS."""
-    bundle, exported = make_exported(folder, SPECS[name], name == "small")
+    """A bundle's numbers, and the files of its export by path. `name` is one of SPECS, or glass."""
+    index = {"leaf": 1.0, "glass": 1.5}.get(name, 0.0)
+    spec = SPECS["leaf" if index else name]
+    bundle, exported = make_exported(folder, spec, name == "small", index)
     code, text, errors = run_command(["export", bundle.folder, "-t", target])
-    assert code == 0, errors
+    assert (code, errors) == (0, "")
     out = folder / f"brass_{target}"
     files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
     assert text == f"{out}: {len(files)} files\n"
@@ -61,15 +77,21 @@ def export_to(target, name, folder):
 
 def rows_above(exported):
     """The rows of the reference with both directions above the horizon: their columns, and the
-    responses."""
-    reference = make_reference(exported.exact)
-    # a surface that is seen at less than .001 is bent towards the viewer
-    chosen = (reference.wi[:, 2] > 0) & (reference.wo[:, 2] > 0.002)
-    columns = {name: getattr(reference, name)[chosen] for name in ("uv", "lod", "wi", "wo")}
-    live = np.zeros((chosen.sum(), 4), np.float32)
-    if reference.live is not None:
-        live[:, : reference.live.shape[1]] = reference.live[chosen]
-    return {**columns, "live": live}, reference.exported[chosen].astype(float)
+    responses. Those of a thin wall's other side have the light below."""
+    found, answers = [], []
+    for side, parameters in enumerate(exported.exact.sides):
+        reference = make_reference(parameters)
+        # a surface that is seen at less than .001 is bent towards the viewer
+        chosen = (reference.wi[:, 2] > 0) & (reference.wo[:, 2] > 0.002)
+        columns = {name: getattr(reference, name)[chosen] for name in ("uv", "lod", "wi", "wo")}
+        columns["wi"] = columns["wi"] * (1, 1, -1 if side else 1)
+        columns["live"] = np.zeros((chosen.sum(), 4), np.float32)
+        if reference.live is not None:
+            columns["live"][:, : reference.live.shape[1]] = reference.live[chosen]
+        found.append(columns)
+        answers.append(reference.exported[chosen].astype(float))
+    joined = {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    return joined, np.concatenate(answers)
 
 
 def open_container(data):

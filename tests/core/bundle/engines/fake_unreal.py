@@ -40,8 +40,11 @@ MaterialSamplerType = _enum(
 MaterialProperty = _enum(
     "MaterialProperty",
     *("MP_BASE_COLOR", "MP_METALLIC", "MP_ROUGHNESS", "MP_NORMAL", "MP_EMISSIVE_COLOR"),
-    "MP_OPACITY_MASK",
+    *("MP_OPACITY_MASK", "MP_OPACITY", "MP_SUBSURFACE_COLOR"),
 )
+MaterialShadingModel = _enum("MaterialShadingModel", "MSM_TWO_SIDED_FOLIAGE")
+TranslucencyLightingMode = _enum("TranslucencyLightingMode", "TLM_SURFACE_PER_PIXEL_LIGHTING")
+MaterialSceneAttributeInputMode = _enum("MaterialSceneAttributeInputMode", "OFFSET_FRACTION")
 
 
 class LinearColor:
@@ -80,7 +83,12 @@ class Texture2D(_Object):
 
 
 class Material(_Object):
-    properties: ClassVar = {"blend_mode": "BlendMode"}
+    properties: ClassVar = {
+        "blend_mode": "BlendMode",
+        "two_sided": bool,
+        "shading_model": "MaterialShadingModel",
+        "translucency_lighting_mode": "TranslucencyLightingMode",
+    }
 
     def __init__(self):
         super().__init__()
@@ -148,6 +156,11 @@ MaterialExpressionWorldPosition = _expression(
     "WorldPosition", {"world_position_shader_offset": "WorldPositionIncludedOffsets"}
 )
 MaterialExpressionVertexNormalWS = _expression("VertexNormalWS", {})
+_masked = dict.fromkeys("rgba", bool)
+MaterialExpressionComponentMask = _expression("ComponentMask", _masked, ("",))
+MaterialExpressionSceneColor = _expression(
+    "SceneColor", {"input_mode": "MaterialSceneAttributeInputMode"}, ("OffsetFraction",)
+)
 MaterialExpressionCameraVectorWS = _expression("CameraVectorWS", {})
 
 

@@ -30,7 +30,8 @@ def written(request, tmp_path_factory):
 
 
 def shader_of(files):
-    (path,) = [each for name, each in files.items() if name.endswith(".gdshader")]
+    shaders = [each for name, each in files.items() if name.endswith(".gdshader")]
+    (path,) = [each for each in shaders if each.stem != "neural_behind"]
     return path.stem, path.read_text()
 
 
@@ -68,7 +69,7 @@ def test_the_container_holds_the_bundle(written):
 
 
 def arrays_of(facts):
-    return [name for name, each in facts.items() if isinstance(each, dict)]
+    return [name for name, each in facts.items() if isinstance(each, dict) and "file" in each]
 
 
 def test_importer_and_shader_agree_in_names(written):
@@ -80,11 +81,17 @@ def test_importer_and_shader_agree_in_names(written):
     facts, _ = open_container(files["brass.verdigris"].read_bytes())
     set_by_loop = {f"neural_{name}" for name in arrays_of(facts)}
     vectors = {f"neural_{name}{quad}" for name in ("scale", "offset") for quad in (0, 1)}
+    # a shader has what its material needs
+    named -= {"neural_range", "neural_index", "neural_transmitted"} - uniforms
+    set_by_loop -= {"neural_transmitted"}
     assert named | set_by_loop | vectors <= uniforms
     # maps that a bundle does not have keep the defaults of their hints
     assert uniforms - named - set_by_loop - vectors <= {"neural_emission", "neural_opacity"}
     scene = files["verdigris_example_brass.tscn"].read_text()
     assert 'path="res://brass.verdigris"' in scene
+    # a leaf has a second pass
+    has_pass = any(name.endswith("neural_behind.gdshader") for name in files)
+    assert has_pass == (facts.get("passing") == {"index": 1.0, "diffuse": True})
     assert {f"addons/verdigris/{path.name}" for path in GODOT.iterdir()} < set(files)
 
 
@@ -95,7 +102,11 @@ TURN = np.array([[0.36, -0.8, 0.48], [0.48, 0.6, 0.64], [-0.8, 0, 0.6]])
 _STAND_INS = (
     ("textureLod(neural_latents, ", "exactLod("),
     ("textureSize(neural_latents, 0)", "kSize"),
-    ("texelFetch(", "fetchNumber("),
+    ("texelFetch(neural_numbers", "fetchNumber(neural_numbers"),
+    # a flat height map
+    ("texelFetch(neural_heights, place, level)", "vec4(0.0)"),
+    ("textureSize(neural_heights, 0)", "ivec2(128, 64)"),
+    ("neural_range;", "vec2(0.1, 0.0);"),
     ("textureGrad(", "constantGrad("),
     ("textureLod(", "constantLod("),
     ("dFdx(", "derivativeX("),

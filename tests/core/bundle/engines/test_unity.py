@@ -72,7 +72,11 @@ def test_the_package_names_what_it_has(written):
     importer = files[f"{PACKAGE}/Editor/VerdigrisImporter.cs"].read_text()
     used = re.findall(r'"(_Neural\w+)"( \+ quad)?', importer)
     named = {f"{name}{quad}" for name, more in used for quad in (("0", "1") if more else ("",))}
-    assert named | {"_Cull"} == properties
+    of_some = {"_NeuralHeights", "_NeuralRange", "_NeuralTransmitted", "_NeuralIndex"}
+    assert (named & of_some) == of_some
+    assert named - (of_some - properties) | {"_Cull"} == properties
+    assert ("_NeuralHeights" in properties) == ("heights" in facts)
+    assert ("_NeuralTransmitted" in properties) == ("transmitted" in facts)
     # the batcher of URP needs every number in the one buffer
     buffer = shader[shader.index("CBUFFER_START") : shader.index("CBUFFER_END")]
     numbers = set(re.findall(r"(_\w+) \(\"[^\"]*\", (?:Vector|Float)\)", shader))
@@ -114,11 +118,18 @@ def test_dxc_compiles_every_pass_with_every_keyword(written):
             assert compile_hlsl(program.encode(), profile, entry, options)
 
 
+def test_dxc_compiles_glass(tmp_path):
+    program = shader_program(export_to("unity", "glass", tmp_path)[1])
+    assert compile_hlsl(program.encode(), "ps_6_0", "NeuralFragment", ("-WX", "-Wno-conversion"))
+
+
 def test_dxc_compiles_the_custom_function_of_shader_graph(written):
     """As a graph calls it: with a texture and its sampler in one value."""
     files = written[1]
     (path,) = [
-        each for name, each in files.items() if "Shaders/neural_" in name and name[-5:] == ".hlsl"
+        each
+        for name, each in files.items()
+        if "Shaders/neural_" in name and name[-5:] == ".hlsl" and "_urp" not in name
     ]
     main = """
 Texture2DArray latents; SamplerState linearRepeat; Texture2D numbers;
@@ -146,6 +157,9 @@ _STAND_INS = (
     ("    m.latentsSampler = sampler_NeuralLatents;\n", ""),
     ("    m.numbers = _NeuralNumbers;\n", ""),
     ("SAMPLE_TEXTURE2D_LOD(", "constantLod("),
+    ("SAMPLE_TEXTURE2D_GRAD(", "constantGrad("),
+    # a flat height map
+    ("_NeuralHeights.Load(int3(place, level))", "float4(0.0, 0.0, 0.0, 0.0)"),
     ("SAMPLE_TEXTURE2D(", "constantTexture("),
     ("ddx(", "derivativeX("),
     ("ddy(", "derivativeY("),
@@ -181,7 +195,8 @@ def test_the_forward_pass_gives_the_reference_rows(written, tmp_path):
         numbers = ", ".join(map(repr, facts[name][4 * at : 4 * at + 4]))
         after = after.replace(f"@{name.upper()}{at}@", f"float4({numbers})")
     source, output = tmp_path / "a.hlsl", tmp_path / "a.spv"
-    source.write_text(before + program + after)
+    relief = "#define HAS_RELIEF\n" if "heights" in facts else ""
+    source.write_text(relief + before + program + after)
     run(
         require_tool("glslangValidator"),
         *("-D", "-V", "-e", "main", "-S", "comp", "--target-env", "vulkan1.1"),

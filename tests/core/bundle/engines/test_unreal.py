@@ -27,18 +27,24 @@ NODE = """
 #define DDY ddy
 @PROGRAM@
 struct FMaterialPixelParameters { float3 unused; };
+cbuffer View { float4x4 View_TranslatedWorldToClip; };
+struct ViewState { float4x4 TranslatedWorldToClip; };
+static ViewState ResolvedView;
 float3 CustomExpression0(FMaterialPixelParameters Parameters, @INPUTS@)
 {
 @CODE@
 }
 Texture2D image; SamplerState imageSampler;
-cbuffer Values { float3 values[6]; };
+cbuffer Values { float3 values[9]; };
 float4 main(float4 place : SV_Position, float2 uv : TEXCOORD0) : SV_Target
 {
+    ResolvedView.TranslatedWorldToClip = View_TranslatedWorldToClip;
     FMaterialPixelParameters parameters = (FMaterialPixelParameters)0;
     return float4(CustomExpression0(parameters, @GIVEN@), 1.0);
 }
 """
+# The name of Unreal that no input has.
+TO_CLIP = {"TranslatedWorldToClip"}
 
 
 @pytest.fixture(scope="module", params=list(SPECS))
@@ -50,13 +56,16 @@ def facts_of(files):
     return json.loads(files[f"{PLUGIN}/Resources/brass/material.json"].read_text())
 
 
+def kind_of(facts):
+    return facts.get("passing", {}).get("kind")
+
+
 def whole(files, name="brass.ush"):
     text = files[f"{PLUGIN}/Shaders/{name}"].read_text()
     return INCLUDE.sub(lambda found: whole(files, found[1]), text).replace("#pragma once\n", "")
 
 
-def test_the_importer_builds_a_material_of_the_published_api(written, monkeypatch):
-    _, files = written
+def importer(files, monkeypatch):
     script = files[f"{PLUGIN}/Content/Python/verdigris_import.py"]
     ast.parse(script.read_text(), feature_version=(3, 9))
     monkeypatch.setitem(sys.modules, "unreal", fake_unreal)
@@ -65,6 +74,16 @@ def test_the_importer_builds_a_material_of_the_published_api(written, monkeypatc
     spec = importlib.util.spec_from_file_location("verdigris_import", script)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def imported(files, monkeypatch):
+    return importer(files, monkeypatch).import_material("brass")
+
+
+def test_the_importer_builds_a_material_of_the_published_api(written, monkeypatch):
+    _, files = written
+    module = importer(files, monkeypatch)
     with pytest.raises(RuntimeError, match=r"has no material\.json: name one of brass$"):
         module.import_material("bras")
     instance = module.import_material("brass")
@@ -76,13 +95,19 @@ def test_the_importer_builds_a_material_of_the_published_api(written, monkeypatc
     assert material.is_compiled
     has_maps = "opacity" in facts["textures"]
     wanted = {"MP_BASE_COLOR", "MP_METALLIC", "MP_ROUGHNESS", "MP_NORMAL", "MP_EMISSIVE_COLOR"}
-    assert set(material.outputs) == wanted | ({"MP_OPACITY_MASK"} if has_maps else set())
+    wanted |= {"MP_OPACITY_MASK"} if has_maps else set()
+    wanted |= {"leaf": {"MP_SUBSURFACE_COLOR"}, "clear": {"MP_OPACITY"}, None: set()}[
+        kind_of(facts)
+    ]
+    assert set(material.outputs) == wanted
     # every input of every node has a source
     for node in material.nodes:
         assert set(node.connected) == set(node.input_names()), node.get_name()
-    (custom,) = [
+    customs = [
         each for each in material.nodes if isinstance(each, fake_unreal.MaterialExpressionCustom)
     ]
+    (custom,) = [each for each in customs if "Latents" in each.input_names()]
+    assert len(customs) == 1 + (kind_of(facts) == "clear")
     assert custom.values["include_file_paths"] == ["/Plugin/Verdigris/brass.ush"]
     words = set(re.findall(r"\b[A-Z]\w+", custom.values["code"])) - {"DDX", "DDY"}
     assert words == set(custom.input_names())
@@ -92,28 +117,40 @@ def test_the_importer_builds_a_material_of_the_published_api(written, monkeypatc
     assert custom.connected["Latents"][0].values["texture"].values == numbers
 
 
+def node_program(files, code):
+    """A pixel shader with the custom node, as Unreal's translator writes it."""
+    kinds = {
+        **dict.fromkeys(("Latents", "Heights"), ("Texture2D", "image, imageSampler")),
+        "UV": ("float2", "uv"),
+        "Depth": ("float", "values[0].x"),
+    }
+    used = set(re.findall(r"\b[A-Z]\w+", code)) - {"DDX", "DDY", "ResolvedView"} - TO_CLIP
+    declared, given = [], []
+    for index, name in enumerate(sorted(used)):
+        kind, value = kinds.get(name, ("float3", f"values[{index}]"))
+        sampler = f", SamplerState {name}Sampler" if kind == "Texture2D" else ""
+        declared.append(f"{kind} {name}{sampler}")
+        given.append(value)
+    text = NODE.replace("@PROGRAM@", whole(files)).replace("@CODE@", code)
+    return text.replace("@INPUTS@", ", ".join(declared)).replace("@GIVEN@", ", ".join(given))
+
+
 def test_dxc_compiles_the_custom_node(written):
     files = written[1]
+    program = node_program(files, facts_of(files)["code"])
+    assert compile_hlsl(program.encode(), "ps_6_0", "main")
+
+
+def test_glass_is_seen_through_by_a_node_and_the_colour_of_the_scene(tmp_path, monkeypatch):
+    _, files = export_to("unreal", "glass", tmp_path)
     facts = facts_of(files)
-    inputs = {
-        "Latents": "image, imageSampler",
-        "UV": "uv",
-        **{
-            name: f"values[{index}]"
-            for index, name in enumerate(
-                ("Position", "Normal", "View", "ToLight", "LightColor", "Live")
-            )
-        },
-    }
-    declared = [
-        "Texture2D Latents, SamplerState LatentsSampler" if name == "Latents" else f"{kind} {name}"
-        for name, kind in zip(inputs, ["", "float2", *["float3"] * 6], strict=True)
-    ]
-    text = NODE.replace("@PROGRAM@", whole(files)).replace("@CODE@", facts["code"])
-    text = text.replace("@INPUTS@", ", ".join(declared)).replace(
-        "@GIVEN@", ", ".join(inputs.values())
-    )
-    assert compile_hlsl(text.encode(), "ps_6_0", "main")
+    assert compile_hlsl(node_program(files, facts["passing"]["code"]).encode(), "ps_6_0", "main")
+    material = imported(files, monkeypatch).parent
+    outputs = {"MP_OPACITY", "MP_BASE_COLOR", "MP_METALLIC", "MP_ROUGHNESS", "MP_NORMAL"}
+    assert set(material.outputs) == outputs | {"MP_EMISSIVE_COLOR"}
+    assert material.values["blend_mode"].name == "BLEND_TRANSLUCENT"
+    for node in material.nodes:
+        assert set(node.connected) == set(node.input_names()), node.get_name()
 
 
 def test_compilers_take_the_module_with_stubs(written, tmp_path):
@@ -138,7 +175,7 @@ def test_compilers_take_the_module_with_stubs(written, tmp_path):
 _STAND_INS = (
     ("m.latents.Load(", "fetchAtlas("),
     ("    Texture2D latents;\n", "    int unused;\n"),
-    ("Texture2D latents, float2 meshUv", "float2 meshUv"),
+    ("(Texture2D latents, ", "("),
     ("    m.latents = latents;\n", "    m.unused = 0;\n"),
     # the numbers of the text, in a buffer: the software device copies arrays at each call
     ("return kNeuralNumbers[i]", "return numbers[i]"),
@@ -160,6 +197,12 @@ def test_the_light_of_the_node_gives_the_reference_rows(written, tmp_path):
     for engine, own in _STAND_INS:
         assert engine in program
         program = program.replace(engine, own)
+    # a flat height map
+    read = "float4(heights.Load(int3(at, 0)).xyz, heights.Load(int3(at + int2(width, 0), 0)).x)"
+    assert (read in program) == (exported.parameters.transmitted is not None)
+    program = program.replace(read, "float4(0.0, 0.0, 0.0, 0.0)")
+    program = re.sub(r"\b(Texture2D )?heights, ", "", program)
+    program = re.sub(r"(kNeuralHeights = float4\().*\)", r"\g<1>128, 64, 0.1, 0.0)", program)
     text = (HERE / "unreal_rows.hlsl").read_text().replace("@PROGRAM@", program)
     source, output = tmp_path / "a.hlsl", tmp_path / "a.spv"
     source.write_text(text.replace("@ATLAS_WIDTH@", str(atlas.shape[1])))

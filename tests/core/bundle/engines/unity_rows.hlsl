@@ -21,6 +21,7 @@ float3 derivativeX(float3 at) { return positionX; }
 float3 derivativeY(float3 at) { return positionY; }
 float4 fetchNumber(int3 at) { return numbers[at.x + 64 * at.y]; }
 #define constantTexture(name, samplerName, uv) float4(0.5, 0.5, 1.0, 1.0)
+#define constantGrad(name, samplerName, uv, dx, dy) constantTexture(name, samplerName, uv)
 #define constantLod(name, samplerName, uv, lod) constant##name()
 float4 constant_NeuralEmission() { return float4(0.5, 0.25, 0.125, 1.0); }
 float4 constant_NeuralOpacity() { return float4(0.75, 0.75, 0.75, 0.75); }
@@ -78,6 +79,9 @@ void main(uint3 id : SV_DispatchThreadID)
     _NeuralOffset0 = @OFFSET0@;
     _NeuralOffset1 = @OFFSET1@;
     _NeuralLive = query.live;
+#ifdef HAS_RELIEF
+    _NeuralRange = float4(0.1, 0.0, 128.0, 64.0);
+#endif
     unityLights = float4(0.0, 0.0, 1.0, 0.5);
     Varyings input = (Varyings)0;
     input.positionWS = float3(1.0, 2.0, -3.0);

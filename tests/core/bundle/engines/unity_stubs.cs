@@ -47,6 +47,7 @@ namespace UnityEngine
     {
         public Material(Shader shader) { }
         public Vector4 GetVector(int nameID) { return Vector4.zero; }
+        public void SetFloat(string name, float value) { }
         public void SetVector(string name, Vector4 value) { }
         public void SetVector(int nameID, Vector4 value) { }
         public void SetTexture(string name, Texture value) { }

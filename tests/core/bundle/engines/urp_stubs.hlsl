@@ -16,6 +16,7 @@
 #define TEXTURE2D_ARRAY(name) Texture2DArray name
 #define SAMPLER(name) SamplerState name
 #define SAMPLE_TEXTURE2D(name, samplerName, uv) name.Sample(samplerName, uv)
+#define SAMPLE_TEXTURE2D_GRAD(name, samplerName, uv, dpdx, dpdy) name.SampleGrad(samplerName, uv, dpdx, dpdy)
 #define SAMPLE_TEXTURE2D_LOD(name, samplerName, uv, lod) name.SampleLevel(samplerName, uv, lod)
 #define CBUFFER_START(name) cbuffer name {
 #define CBUFFER_END };

@@ -5,6 +5,10 @@ extends ShaderMaterial
 
 const VERSION := 1
 const SHADERS := "res://addons/verdigris/shaders/"
+const BEHIND := "neural_behind.gdshader"
+const KINDS: Array[String] = [
+	"latents", "numbers", "base", "normal", "emission", "opacity", "heights", "transmitted"
+]
 const FORMATS := {
 	"bc7": Image.FORMAT_BPTC_RGBA,
 	"rgba8": Image.FORMAT_RGBA8,
@@ -47,7 +51,10 @@ func get_live(input: String) -> float:
 
 ## Repeats the material along u and v.
 func tile(repetitions: Vector2, offset := Vector2.ZERO) -> void:
-	set_shader_parameter("neural_tiling", Vector4(repetitions.x, repetitions.y, offset.x, offset.y))
+	var tiling := Vector4(repetitions.x, repetitions.y, offset.x, offset.y)
+	set_shader_parameter("neural_tiling", tiling)
+	if images.has("behind"):
+		(next_pass as ShaderMaterial).set_shader_parameter("neural_tiling", tiling)
 
 
 ## The material of a file NAME.verdigris, a zip that `verdigris export --target godot` writes. The
@@ -80,19 +87,28 @@ static func from_file(path: String) -> ShaderMaterial:
 	material.resource_name = facts["name"]
 	material.shader = load(shader_path)
 	var found := {}
-	for kind: String in ["latents", "numbers", "base", "normal", "emission", "opacity"]:
+	for kind: String in KINDS:
 		if facts.has(kind):
 			found[kind] = []
 			for layer in int(facts[kind]["layers"]):
 				found[kind].append(_image(archive, facts[kind], layer))
 	archive.close()
+	if facts.has("range"):
+		var span: Array = facts["range"]
+		material.set_shader_parameter("neural_range", Vector2(span[0], span[1]))
+	if facts.has("passing"):
+		if facts["passing"]["diffuse"]:
+			found["behind"] = found["transmitted"]
+			found.erase("transmitted")
+		else:
+			material.set_shader_parameter("neural_index", facts["passing"]["index"])
+	material.set_shader_parameter("neural_tiling", _quad(facts["tiling"], 0))
 	material.images = found
 	for vector: String in ["scale", "offset"]:
 		for quad in 2:
 			material.set_shader_parameter(
 				"neural_%s%d" % [vector, quad], _quad(facts[vector], quad)
 			)
-	material.set_shader_parameter("neural_tiling", _quad(facts["tiling"], 0))
 	var live := Vector3.ZERO
 	for index in (facts["live"] as Array).size():
 		var input: Dictionary = facts["live"][index]
@@ -111,6 +127,7 @@ static func import_file(path: String, target: String) -> Error:
 		return ERR_FILE_CORRUPT
 	for kind: String in material.images:
 		material.set_shader_parameter("neural_" + kind, null)
+	material.next_pass = null
 	return ResourceSaver.save(material, target)
 
 
@@ -122,6 +139,15 @@ func _make_textures() -> void:
 			var latents := Texture2DArray.new()
 			latents.create_from_images(layers)
 			set_shader_parameter("neural_latents", latents)
+		elif kind == "behind":
+			# light of surroundings through a leaf: engines look it up on one side of a pass
+			var behind := ShaderMaterial.new()
+			behind.shader = load(SHADERS + BEHIND)
+			behind.set_shader_parameter(
+				"neural_transmitted", ImageTexture.create_from_image(layers[0])
+			)
+			behind.set_shader_parameter("neural_tiling", get_shader_parameter("neural_tiling"))
+			next_pass = behind
 		else:
 			set_shader_parameter("neural_" + kind, ImageTexture.create_from_image(layers[0]))
 

@@ -28,6 +28,13 @@ namespace Verdigris.Editor
             public int levels = 0;
         }
 
+        [Serializable]
+        sealed class Passing
+        {
+            public float index = 0;
+            public bool diffuse = false;
+        }
+
         // JsonUtility leaves what the file does not have at these values
         [Serializable]
         sealed class Facts
@@ -46,6 +53,10 @@ namespace Verdigris.Editor
             public Entry normal = new Entry();
             public Entry emission = new Entry();
             public Entry opacity = new Entry();
+            public Entry heights = new Entry();
+            public Entry transmitted = new Entry();
+            public float[] range = Array.Empty<float>();
+            public Passing passing = new Passing();
         }
 
         public override void OnImportAsset(AssetImportContext context)
@@ -79,6 +90,21 @@ namespace Verdigris.Editor
                 if (facts.opacity.width > 0)
                 {
                     Add(context, material, "_NeuralOpacity", MakeTexture(archive, facts.opacity, false));
+                }
+                if (facts.heights.width > 0)
+                {
+                    Add(context, material, "_NeuralHeights", MakeTexture(archive, facts.heights, false));
+                    material.SetVector(
+                        "_NeuralRange",
+                        new Vector4(facts.range[0], facts.range[1], facts.heights.width, facts.heights.height));
+                }
+                if (facts.transmitted.width > 0)
+                {
+                    Add(context, material, "_NeuralTransmitted", MakeTexture(archive, facts.transmitted, true));
+                    if (!facts.passing.diffuse)
+                    {
+                        material.SetFloat("_NeuralIndex", facts.passing.index);
+                    }
                 }
                 Add(context, material, "_NeuralLatents", MakeArray(archive, facts.latents));
                 material.SetVector("_NeuralSize", new Vector4(facts.latents.width, facts.latents.height, 0, 0));

@@ -176,11 +176,73 @@ def _build(material, facts, textures):
         graph.connect(light, total, "A")
         graph.connect(scaled, total, "B")
         light = total
+    if "passing" in facts:
+        light = _passing(
+            graph, facts["passing"], sample("transmitted", samplers.SAMPLERTYPE_COLOR), light
+        )
     graph.give(light, unreal.MaterialProperty.MP_EMISSIVE_COLOR)
     if "opacity" in textures:
         material.set_editor_property("blend_mode", unreal.BlendMode.BLEND_MASKED)
         opacity = sample("opacity", samplers.SAMPLERTYPE_MASKS)
         graph.give(opacity, unreal.MaterialProperty.MP_OPACITY_MASK, "R")
+
+
+def _passing(graph, facts, transmitted, light):
+    """What passes through the surface: of a leaf by the engine's shading model, of glass from the
+    screen, as emissive."""
+    material = graph.material
+    if facts["kind"] == "leaf":
+        material.set_editor_property("two_sided", True)
+        model = unreal.MaterialShadingModel.MSM_TWO_SIDED_FOLIAGE
+        material.set_editor_property("shading_model", model)
+        graph.give(transmitted, unreal.MaterialProperty.MP_SUBSURFACE_COLOR, "RGB")
+        return light
+    material.set_editor_property("blend_mode", unreal.BlendMode.BLEND_TRANSLUCENT)
+    lighting = unreal.TranslucencyLightingMode.TLM_SURFACE_PER_PIXEL_LIGHTING
+    material.set_editor_property("translucency_lighting_mode", lighting)
+    whole = graph.node(unreal.MaterialExpressionConstant, r=1.0)
+    graph.give(whole, unreal.MaterialProperty.MP_OPACITY)
+    seen = _custom(
+        graph,
+        "What is seen through",
+        facts,
+        {
+            **_geometry(graph),
+            "Depth": graph.node(
+                unreal.MaterialExpressionScalarParameter,
+                parameter_name="Depth",
+                default_value=100.0,
+            ),
+        },
+    )
+    offset = graph.node(unreal.MaterialExpressionComponentMask, r=True, g=True, b=False, a=False)
+    graph.connect(seen, offset, "")
+    share = graph.node(unreal.MaterialExpressionComponentMask, r=False, g=False, b=True, a=False)
+    graph.connect(seen, share, "")
+    behind = graph.node(
+        unreal.MaterialExpressionSceneColor,
+        input_mode=unreal.MaterialSceneAttributeInputMode.OFFSET_FRACTION,
+    )
+    graph.connect(offset, behind, "OffsetFraction")
+    tinted = graph.node(unreal.MaterialExpressionMultiply)
+    graph.connect(transmitted, tinted, "A", "RGB")
+    graph.connect(behind, tinted, "B")
+    passed = graph.product(tinted, share)
+    total = graph.node(unreal.MaterialExpressionAdd)
+    graph.connect(light, total, "A")
+    graph.connect(passed, total, "B")
+    return total
+
+
+def _geometry(graph):
+    return {
+        "Position": graph.node(
+            unreal.MaterialExpressionWorldPosition,
+            world_position_shader_offset=unreal.WorldPositionIncludedOffsets.WPT_CAMERA_RELATIVE,
+        ),
+        "Normal": graph.node(unreal.MaterialExpressionVertexNormalWS),
+        "View": graph.node(unreal.MaterialExpressionCameraVectorWS),
+    }
 
 
 def _neural_light(graph, facts, textures, uv):
@@ -194,27 +256,31 @@ def _neural_light(graph, facts, textures, uv):
         )
 
     live = [*(each["default"] for each in facts["live"]), 0.0, 0.0, 0.0][:3]
-    inputs = {
-        "Latents": graph.node(
+
+    def image(kind):
+        return graph.node(
             unreal.MaterialExpressionTextureObjectParameter,
-            parameter_name="Latents",
-            texture=textures["latents"],
+            parameter_name=kind.capitalize(),
+            texture=textures[kind],
             sampler_type=unreal.MaterialSamplerType.SAMPLERTYPE_LINEAR_COLOR,
-        ),
+        )
+
+    inputs = {
+        "Latents": image("latents"),
+        **({"Heights": image("heights")} if "heights" in textures else {}),
         "UV": uv,
-        "Position": graph.node(
-            unreal.MaterialExpressionWorldPosition,
-            world_position_shader_offset=unreal.WorldPositionIncludedOffsets.WPT_CAMERA_RELATIVE,
-        ),
-        "Normal": graph.node(unreal.MaterialExpressionVertexNormalWS),
-        "View": graph.node(unreal.MaterialExpressionCameraVectorWS),
+        **_geometry(graph),
         "ToLight": vector("Direction to the light", (0.5, -0.3, 0.8, 0.0)),
         "LightColor": vector("Light", (3.0, 3.0, 3.0, 0.0)),
         "Live": vector(facts["live_label"], (*live, 0.0)),
     }
+    return _custom(graph, facts["name"], facts, inputs)
+
+
+def _custom(graph, description, facts, inputs):
     node = graph.node(
         unreal.MaterialExpressionCustom,
-        description=facts["name"],
+        description=description,
         code=facts["code"],
         include_file_paths=[facts["include"]],
         output_type=unreal.CustomMaterialOutputType.CMOT_FLOAT3,
