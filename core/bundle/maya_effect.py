@@ -34,12 +34,14 @@ from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.readable_text import declarations, readable
 from verdigris.core.bundle.runtime.runtime_files import ENTRY_FILE_OF_ONE, ENTRY_POINT, slang_files
 from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
+from verdigris.core.bundle.shader_templates import BOTH, RELIEF, fill, relief_text
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.files.stored_textures import LatentTexture
+    from verdigris.core.geometry.height_map import HeightMap
 
 EFFECTS = SHADER_FOLDER / "bundle" / "effect"
 GLSL, HLSL = ".ogsfx", ".fx"
@@ -65,7 +67,8 @@ _HLSL_WORDS = (
     (re.compile(r"\bifloat"), "int"),
     (re.compile(r"\bmix\("), "lerp("),
     (re.compile(r"^const ", re.MULTILINE), "static const "),
-    (re.compile(r"^( +)for \(int index", re.MULTILINE), r"\1[loop] for (int index"),
+    (re.compile(r"^( +)for \(int (index|count)", re.MULTILINE), r"\1[loop] for (int \2"),
+    (re.compile(r"\bdFd([xy])\("), r"dd\1("),
 )
 
 
@@ -109,7 +112,7 @@ def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
             f"{bundle.folder}: its latents are half floats, which Maya's effect cannot hold: bake "
             "it with latent_format=bc7 or rgba8"
         )
-    if not fits_in_constants(bundle.spec):
+    if not fits_in_constants(bundle.spec, 1 + (bundle.transmitted is not None)):
         raise BundleError(
             f"{bundle.folder}: its decoder {bundle.spec.name} is too large for Maya's effect: bake "
             "it with a smaller one, such as 2x32"
@@ -132,6 +135,8 @@ def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
         images["emission"] = encode_rgb(np.rint(255 * np.sqrt(colors / scale)).astype(np.uint8))
     if opacity is not None:
         images["opacity"] = encode_rgb(np.repeat(np.asarray(opacity[0], np.uint8)[..., :1], 3, 2))
+    if (heights := bundle.relief()) is not None:
+        images["heights"] = encode_rgb(latent_atlas([level[None] for level in heights.levels])[0])
     maps = tuple(images)
     written = {
         **{
@@ -181,6 +186,8 @@ def effect_text(
             for number, (each, value) in enumerate(zip(live, defaults, strict=True))
         ),
     ]
+    below, heights = bundle.transmitted, bundle.relief()
+    having = [*([BOTH] if below else []), *([RELIEF] if heights else [])]
     values = [f"live{number}" for number in range(len(live))] + ["0.0"] * (3 - len(live))
     replaced = {
         "TITLE": f"The neural material {name}, written by Verdigris.",
@@ -190,10 +197,12 @@ def effect_text(
             (
                 _constants(bundle, latents, tops, suffix),
                 _translated("atlas.glsl", suffix),
-                decoder_text(bundle.spec, suffix),
-                _translated("shading.glsl", suffix),
+                *([_heights_text(heights, suffix)] if heights else []),
+                decoder_text(bundle.spec, suffix, below is not None),
+                fill(_translated("shading.glsl", suffix), {}, having),
             )
         ),
+        "SURFACE": "NeuralSidesSurface" if below else "NeuralSurface",
         "LIVE": _translate(f", vec3({', '.join(values)})", suffix) if live else "",
         "LIGHTS": "\n".join(_light_function()),
         "LIGHT_COUNT": str(LIGHTS),
@@ -201,15 +210,13 @@ def effect_text(
         "TRANSPARENT_WORD": "Transparent" if "opacity" in maps else "Opaque",
         "TRANSPARENT_NUMBER": str(int("opacity" in maps)),
     }
-    text = (EFFECTS / f"effect{suffix}").read_text("utf-8")
-    for word, value in replaced.items():
-        text = text.replace(f"@{word}@", value)
-    return text
+    return fill((EFFECTS / f"effect{suffix}").read_text("utf-8"), replaced, having)
 
 
-def decoder_text(spec: NetworkSpec, suffix: str) -> str:
+def decoder_text(spec: NetworkSpec, suffix: str, has_both_sides: bool = False) -> str:
     """The decoder and the sampler, as functions on kNeuralFloats, neuralRecord and
     neuralTexel()."""
+    sides = ["-DNEURAL_SIDES=1"] if has_both_sides else []
     with tempfile.TemporaryDirectory() as folder:
         for file, data in slang_files(spec).items():
             (Path(folder) / file).write_bytes(data)
@@ -220,6 +227,7 @@ def decoder_text(spec: NetworkSpec, suffix: str) -> str:
                 # loops stay: the drivers of a viewport compile while an artist waits
                 *("-DNEURAL_CONSTANTS=1", "-DNEURAL_ROLLED=1", "-DNEURAL_COOPERATIVE=0"),
                 *("-DNEURAL_PIXELS=0", f"-DNEURAL_LIVE={int(spec.live_inputs > 0)}"),
+                *sides,
                 *("-no-mangle", "-line-directive-mode", "none"),
             ]
         )
@@ -264,7 +272,10 @@ def _filled(declaration: str) -> str:
 def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suffix: str) -> str:
     """The numbers of the bundle, and the access to its atlas."""
     manifest = bundle.manifest
-    data = constant_floats(bundle.spec, manifest.tensors, bundle.weights_bytes())
+    sides = [each for each in (bundle, bundle.transmitted) if each]
+    data = b"".join(
+        constant_floats(each.spec, manifest.tensors, each.weights_bytes()) for each in sides
+    )
     quads = np.frombuffer(data, "<f4").reshape(-1, 4)
     height, width = latents.levels[0].shape[1:3]
     layers = len(latents.levels[0])
@@ -285,8 +296,10 @@ def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suff
         ),
         f"const vec3 kAtlasFirst = vec3({first});",
         f"const vec3 kAtlasLast = vec3({last});",
-        _record(padded, width, height, len(latents.levels), suffix),
-        _FETCH[suffix],
+        _RECORD,
+        _record("neuralRecord", padded, width, height, len(latents.levels), suffix),
+        *_below_lines(bundle, padded, latents, suffix),
+        _fetch("effectAtlas", "latents", suffix),
     ]
     return _translate("\n".join(lines), suffix)
 
@@ -307,14 +320,58 @@ _RECORD = "\n".join(
         "};",
     )
 )
-_UNUSED = [0] * (len(_RECORD_NUMBERS) - 3)
-_FETCH = {
-    GLSL: "vec3 effectAtlas(ivec2 texel) { return texelFetch(latentsSampler, texel, 0).xyz; }",
-    HLSL: "vec3 effectAtlas(ivec2 texel) { return latentsTexture.Load(int3(texel, 0)).xyz; }",
-}
+# Between the sizes and the three reserved ones.
+_UNUSED = [0] * (len(_RECORD_NUMBERS) - 6)
 
 
-def _record(numbers: NDArray[np.float32], width: int, height: int, levels: int, suffix: str) -> str:
+def _below_lines(
+    bundle: Bundle, padded: NDArray[np.float32], latents: LatentTexture, suffix: str
+) -> list[str]:
+    """The second record of a surface that transmits, with the bits of its index."""
+    if not bundle.manifest.transmitted:
+        return []
+    index, (height, width) = bundle.manifest.transmitted.index, latents.levels[0].shape[1:3]
+    bits = int(np.float32(index).view(np.uint32))
+    sizes = width, height, len(latents.levels)
+    return [
+        _record("neuralRecordBelow", padded, *sizes, suffix, bits),
+        f"const float kEffectIndex = {index!r};",
+    ]
+
+
+def _heights_text(heights: HeightMap, suffix: str) -> str:
+    """The relief, and the access to the image with all levels of the height map."""
+    _, tops = latent_atlas([level[None] for level in heights.levels])
+    rows = 1 + sum(len(level) for level in heights.levels) + 1
+    lines = [
+        _array("int", "kHeightTops", [str(top) for top in tops], suffix),
+        f"const int kHeightRows = {rows};",
+        f"const ivec2 kHeightSize = ivec2({heights.size[0]}, {heights.size[1]});",
+        f"const vec2 kHeightRange = vec2({heights.scale!r}, {heights.midlevel!r});",
+        _fetch("effectHeights", "heights", suffix),
+        (EFFECTS / "heights.glsl").read_text("utf-8"),
+        relief_text(),
+    ]
+    return _translate("\n".join(lines), suffix)
+
+
+def _fetch(name: str, kind: str, suffix: str) -> str:
+    read = {
+        GLSL: f"texelFetch({kind}Sampler, texel, 0)",
+        HLSL: f"{kind}Texture.Load(int3(texel, 0))",
+    }
+    return f"vec3 {name}(ivec2 texel) {{ return {read[suffix]}.xyz; }}"
+
+
+def _record(
+    name: str,
+    numbers: NDArray[np.float32],
+    width: int,
+    height: int,
+    levels: int,
+    suffix: str,
+    reserved: int = 0,
+) -> str:
     quads = [[_vector(half) for half in row.reshape(2, 4)] for row in numbers]
     if suffix == GLSL:
         arrays = ", ".join(f"vec4[2]({', '.join(each)})" for each in quads)
@@ -322,8 +379,8 @@ def _record(numbers: NDArray[np.float32], width: int, height: int, levels: int, 
     else:
         arrays = ", ".join(f"{{ {', '.join(each)} }}" for each in quads)
         begin, end = "{ ", " }"
-    rest = ", ".join(f"{value}u" for value in (width, height, levels, *_UNUSED))
-    return f"{_RECORD}\nconst NeuralRecord neuralRecord = {begin}{arrays}, {rest}{end};"
+    rest = ", ".join(f"{value}u" for value in (width, height, levels, *_UNUSED, reserved, 0, 0))
+    return f"const NeuralRecord {name} = {begin}{arrays}, {rest}{end};"
 
 
 def _array(kind: str, name: str, values: Sequence[str], suffix: str) -> str:
@@ -381,7 +438,7 @@ def _note(name: str, value: str | float) -> str:
 
 
 def _texture(suffix: str, kind: str, file: str) -> str:
-    is_exact = kind == "latents"
+    is_exact = kind in ("latents", "heights")
     notes = " ".join(
         _note(name, value)
         for name, value in (

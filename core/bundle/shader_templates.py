@@ -19,6 +19,8 @@ from verdigris.shaders import SHADER_FOLDER
 
 # What a material can have that its shader needs more lines for.
 RELIEF, THIN, LEAF, CLEAR = "relief", "thin", "leaf", "clear"
+# It has the decoders of both sides, a solid's too.
+BOTH = "both"
 # It has none of them.
 PLAIN = "plain"
 

@@ -47,10 +47,6 @@ class Engine:
     """Where it gets the height map, for meshes that are tessellated."""
     refuses: tuple[str, ...] = ()
     """Fields of the manifest that its files do not support."""
-    has_both_sides: bool = False
-    """Its files show light from below. Others show what the surface reflects."""
-    has_relief: bool = False
-    """Its files show relief. Others are flat."""
 
 
 def export_engine(bundle: Bundle, target: str, folder: Path) -> list[Path]:
@@ -139,16 +135,11 @@ def _browser_package(target: str) -> Callable[[Bundle, str], Files]:
 
 _REASONS = {"tiles": "it has UDIM tiles"}
 ENGINES = {
-    "godot": Engine("Godot", godot_files, "", has_both_sides=True, has_relief=True),
-    "unity": Engine("Unity", unity_files, "Assets/", has_both_sides=True, has_relief=True),
+    "godot": Engine("Godot", godot_files, ""),
+    "unity": Engine("Unity", unity_files, "Assets/"),
     "unreal": Engine(
-        "Unreal Engine",
-        unreal_files,
-        "Plugins/Verdigris/Resources/@NAME@/",
-        ("tiles",),
-        has_both_sides=True,
-        has_relief=True,
+        "Unreal Engine", unreal_files, "Plugins/Verdigris/Resources/@NAME@/", ("tiles",)
     ),
-    "react": Engine("@react-three/fiber", _browser_package("react"), has_both_sides=True),
-    "babylon": Engine("Babylon.js", _browser_package("babylon"), has_both_sides=True),
+    "react": Engine("@react-three/fiber", _browser_package("react")),
+    "babylon": Engine("Babylon.js", _browser_package("babylon")),
 }

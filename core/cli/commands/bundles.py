@@ -30,7 +30,7 @@ from verdigris.core.cli.shared.options import (
     require_in_range,
     require_known,
 )
-from verdigris.core.cli.shared.terminal import warn_of_heights, warn_of_light_from_below
+from verdigris.core.cli.shared.terminal import warn_of_light_from_below
 from verdigris.core.pictures.compare.verdict import judge
 
 app = CommandApp()
@@ -64,11 +64,8 @@ def export(
     """
     require_known(target, (*TEXTURE_TARGETS, *ENGINES, MAYA, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
-    engine = ENGINES.get(target)
-    if target not in TEXTURE_TARGETS and not (engine and engine.has_both_sides):
+    if target in RTXNS_TARGETS:
         warn_of_light_from_below([opened], f"what is written for {target} has")
-    if target == MAYA or (engine and engine.heights is not None and not engine.has_relief):
-        warn_of_heights([opened], f"what is written for {target} is")
     if target == MAYA:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}")
         print("\n".join(map(str, write_maya_effect(opened, output or beside))))

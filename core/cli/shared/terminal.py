@@ -31,14 +31,6 @@ def warn_of_light_from_below(bundles: Sequence[Bundle], what: str) -> None:
             warn(f"{bundle.manifest.name} transmits light, and {what} reflected light only")
 
 
-def warn_of_heights(bundles: Sequence[Bundle], what: str) -> None:
-    """Prints which bundles have a height map. `what` is flat."""
-    for bundle in bundles:
-        if bundle.manifest.relief:
-            name = bundle.manifest.name
-            warn(f"{name} has heights, and {what} flat: displace the mesh by its height map")
-
-
 @contextmanager
 def progress_line() -> Iterator[Callable[[str, float], None]]:
     """A line on a terminal with the current work, the part of it that is done, and the time left.

@@ -42,10 +42,16 @@ Passed vertexStage(VertexIn vertex)
 float4 pixelStage(Passed passed) : SV_Target
 {
     float2 uv = passed.uv;
+@if relief
+@else
     float2 stored = effectIsFlipped() ? float2(uv.x, 1.0 - uv.y) : uv;
+@end
     float3 color = effectColor(
         passed.position, gViewInverse[3].xyz, passed.normal, passed.tangent, passed.binormal, uv,
         effectLod(ddx(uv), ddy(uv)));
+@if relief
+    float2 stored = effectIsFlipped() ? float2(uv.x, 1.0 - uv.y) : uv;
+@end
     float opacity = 1.0;
 @MAPS@
     if (!isDisplayedLater)

@@ -10,7 +10,11 @@ const int kEffectAmbient = 5;
 
 const int kEffectLights = @LIGHT_COUNT@;
 // fixed draws of the sampler, for the light of an even sky
+@if both
+const int kEffectDraws = 8;
+@else
 const int kEffectDraws = 4;
+@end
 
 struct EffectLight
 {
@@ -98,15 +102,55 @@ vec3 effectDisplayed(vec3 linear_color)
         color.z < 0.0031308 ? low.z : high.z);
 }
 
+@if both
+// The share of light from below that enters at the other side. Each place of a solid is taken for one of a sphere, on
+// which the angles at both interfaces are equal. What is reflected inside is taken to go on straight.
+float effectEntering(vec3 wi)
+{
+    float cosine = -wi.z;
+    float outer2 = 1.0 - kEffectIndex * kEffectIndex * (1.0 - cosine * cosine);
+    if (wi.z >= 0.0 || kEffectIndex == 1.0 || outer2 <= 0.0)
+        return 1.0;
+    float outer = sqrt(outer2);
+    float across = (kEffectIndex * cosine - outer) / (kEffectIndex * cosine + outer);
+    float along = (cosine - kEffectIndex * outer) / (cosine + kEffectIndex * outer);
+    return 1.0 - 0.5 * (across * across + along * along);
+}
+
+@end
 // Linear. Magenta if the latents are no longer the bytes that were written.
 vec3 effectColor(
+@if relief
+    vec3 position, vec3 eye, vec3 normal, vec3 tangent, vec3 binormal, inout vec2 uv, float lod)
+{
+    vec2 uv_x = dFdx(uv);
+    vec2 uv_y = dFdy(uv);
+    vec3 position_x = dFdx(position);
+    vec3 position_y = dFdy(position);
+@else
     vec3 position, vec3 eye, vec3 normal, vec3 tangent, vec3 binormal, vec2 uv, float lod)
 {
+@end
     if (!effectIsWhole())
         return vec3(1.0, 0.0, 1.0);
     vec3 view = normalize(eye - position);
     EffectFrame frame = effectFrame(normal, tangent, binormal, view);
-    NeuralSurface surface = neuralPrepare(uv, lod, effectToLocal(frame, view)@LIVE@);
+@if relief
+    // the place that is seen, in the frame of its slope; uv becomes its own
+    vec2 extent = vec2(length(position_x * uv_y.y - position_y * uv_x.y), length(position_y * uv_x.x - position_x * uv_y.x));
+    extent = extent / max(abs(uv_x.x * uv_y.y - uv_x.y * uv_y.x), 1e-20);
+    float level = neuralReliefLod(uv_x, uv_y);
+    vec3 wo = effectToLocal(frame, view);
+    wo = normalize(vec3(wo.x, wo.y, max(wo.z, 1e-3)));
+    NeuralRelief seen = neuralRelief(uv, wo, extent, level);
+    vec3 slope = neuralReliefNormal(seen.uv, extent, level);
+    wo = neuralReliefTurned(slope, wo);
+    wo = normalize(vec3(wo.x, wo.y, max(wo.z, 1e-3)));
+    uv = seen.uv;
+    @SURFACE@ surface = neuralPrepare(uv, lod, wo@LIVE@);
+@else
+    @SURFACE@ surface = neuralPrepare(uv, lod, effectToLocal(frame, view)@LIVE@);
+@end
     vec3 sky = ambientColor;
     vec3 color = vec3(0.0, 0.0, 0.0);
     // the lights, then the sky: one call of the decoder, which compilers inline
@@ -126,6 +170,19 @@ vec3 effectColor(
                 sky += light.intensity * light.color;
             weight = effectIrradiance(light, position, towards, far);
             wi = effectToLocal(frame, towards);
+@if both
+            // what a solid refracts of one light is a caustic, which is not shown
+            if (wi.z < 0.0 && kEffectIndex != 1.0)
+                weight = vec3(0.0, 0.0, 0.0);
+@end
+@if relief
+@if both
+            // light from below passes through the surface, and the relief throws no shadow on it
+            if (wi.z >= 0.0)
+@end
+                weight *= neuralReliefShadow(seen, wi, extent, level);
+            wi = neuralReliefTurned(slope, wi);
+@end
         }
         else
         {
@@ -133,6 +190,9 @@ vec3 effectColor(
             float across = along * 2.618034;
             wi = neuralDraw(surface, vec2(along, across - floor(across)));
             weight = sky / (float(kEffectDraws) * max(neuralPdf(surface, wi), 1e-6));
+@if both
+            weight *= effectEntering(wi);
+@end
         }
         if (weight.x + weight.y + weight.z > 0.0)
             color += weight * neuralShade(surface, wi);

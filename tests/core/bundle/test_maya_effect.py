@@ -10,12 +10,16 @@ import slangpy
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.effect_images import latent_atlas
+from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.reference import make_reference
-from verdigris.core.bundle.files.stored_textures import emission_levels
+from verdigris.core.bundle.files.stored_textures import emission_levels, export_numbers
 from verdigris.core.bundle.maya_effect import write_maya_effect
 from verdigris.core.cli.commands.bundles import export
+from verdigris.core.geometry.height_map import make_height_map
+from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
+from ..geometry.reliefs import bumpy_heights
 from .bundles import made_up, make_bundle
 from .runtime.dxc import compile_hlsl
 from .runtime.shader_files import require_tool, run
@@ -79,13 +83,18 @@ class Effect:
         return "\n".join([*lines, *own, self.stages[stage]])
 
 
-@pytest.fixture(scope="module", params=["small", "2x32 with live inputs"])
+@pytest.fixture(scope="module", params=["small", "2x32 with live inputs", "leaf"])
 def written(request, tmp_path_factory):
-    """A bundle and its effects: a small decoder, and a usual one."""
+    """A bundle and its effects: a small decoder, a usual one, and a thin wall with a height map."""
     folder = tmp_path_factory.mktemp("effect")
-    spec = SMALL if request.param == "small" else LIVE
-    exported = made_up(spec)
-    make_bundle(folder / "brass.vdg", exported)
+    spec = LIVE if "live" in request.param else SMALL
+    exported, maps = made_up(spec), {}
+    if request.param == "leaf":
+        parameters, below = exported.parameters, made_up(spec, seed=1).parameters
+        parameters.transmitted = TransmittedSide(below.decoder, 1.0, below.head)
+        exported = export_numbers(parameters, format_name=RGBA8)
+        maps["relief"] = make_height_map(bumpy_heights())
+    make_bundle(folder / "brass.vdg", exported, **maps)
     export(folder / "brass.vdg", "maya")
     return exported, {path.name: path for path in (folder / "brass_maya").iterdir()}
 
@@ -149,8 +158,12 @@ float footprint;
 vec4 outColor;
 mat4 gViewInverse;
 struct Passed {{ vec3 position; vec3 normal; vec3 tangent; vec3 binormal; vec2 uv; }} passed;
-#define dFdx(at) vec2(footprint, 0.0)
-#define dFdy(at) vec2(0.0)
+vec2 dFdxOf(vec2 at) {{ return vec2(footprint, 0.0); }}
+vec2 dFdyOf(vec2 at) {{ return vec2(0.0, footprint); }}
+vec3 dFdxOf(vec3 at) {{ return vec3(footprint, 0.0, 0.0); }}
+vec3 dFdyOf(vec3 at) {{ return vec3(0.0, footprint, 0.0); }}
+#define dFdx(at) dFdxOf(at)
+#define dFdy(at) dFdyOf(at)
 #define texture(image, at) texelFetch( \\
     image, ivec3(fract(at) * vec2(textureSize(image, 0).xy), loaded), 0)
 {variables}
@@ -277,6 +290,34 @@ def test_the_effect_gives_the_reference_rows_under_each_kind_of_light(written, t
         expected = strength * COLOR * reference.exported
         np.testing.assert_allclose(found[row, :, :3], expected, rtol=2e-3, atol=1e-5)
     np.testing.assert_array_equal(found[2], np.tile([1, 0, 1, 1], (len(reference), 1)))
+
+
+@pytest.mark.parametrize("written", ["leaf"], indirect=True)
+def test_a_leaf_gives_the_rows_of_both_sides_on_a_flat_relief(written, tmp_path):
+    exported, files = written
+    above, below = map(make_reference, exported.exact.sides)
+    queries = np.concatenate([queries_of(above), queries_of(below)])
+    # rows of the other side have mirrored directions of light
+    queries["axis"][len(above) :, 2] *= -1
+    queries["wi"][len(above) :, 2] *= -1
+    wanted = np.concatenate([above.exported, below.exported])
+    # relief bends a view below the surface; each decoder answers for its own side
+    is_own = np.concatenate([above.wi[:, 2], below.wi[:, 2]]) > 0
+    seen = (queries["wo"][:, 2] > 2e-3) & is_own
+    effect = Effect(files["brass.ogsfx"].read_text())
+    code, count = re.subn(
+        r"kHeightRange = .*;", "kHeightRange = vec2(1e-4, 0.0);", effect.stages["PixelStage"]
+    )
+    assert count == 1
+    effect.stages["PixelStage"] = code
+    pixels = {
+        kind: np.array(slangpy.Bitmap(files[f"brass_{kind}.png"]))[None]
+        for kind in ("latents", "heights")
+    }
+    pixels["heights"][:] = 0
+    found = evaluated(effect, pixels, queries, tmp_path)
+    np.testing.assert_allclose(found[seen, :3], (COLOR * wanted)[seen], rtol=2e-3, atol=1e-5)
+    assert (wanted[seen & (queries["wi"][:, 2] < 0)].max(1) > 0.01).mean() > 0.5
 
 
 def test_emission_and_opacity_are_those_of_the_bundle_whichever_way_an_image_is_loaded(tmp_path):
