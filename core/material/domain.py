@@ -39,6 +39,13 @@ class Tiles:
         """Converts the uv of a mesh to the uv of the atlas."""
         return np.asarray((uv - np.array(self.first, np.float32)) / self.side, np.float32)
 
+    def contains(self, other: Tiles) -> bool:
+        """Whether all tiles of another square are in this one."""
+        return all(
+            mine <= its and its + other.side <= mine + self.side
+            for mine, its in zip(self.first, other.first, strict=True)
+        )
+
     def as_json(self) -> dict[str, Any]:
         """For a manifest."""
         return {"first": list(self.first), "side": self.side}

@@ -113,10 +113,12 @@ def generate(
     live: Sequence[LiveInput] = (),
     has_atlas: bool = True,
     has_texels: bool = False,
+    tiles: Tiles | None = None,
 ) -> GeneratedMaterial:
     """Generates the Slang module of one material, ready to link with the kernels that evaluate it.
     With a mesh, points of the unit square are those of its surface. With `has_atlas`, they are
-    those of all UDIM tiles. With `has_texels`, it reads numbers of texels (geometry_values.py)."""
+    those of `tiles`, or else of all UDIM tiles of its images. With `has_texels`, it reads numbers
+    of texels (geometry_values.py)."""
     import MaterialX as mx
 
     document.check(material)
@@ -154,8 +156,9 @@ def generate(
     takes_slopes = "mx_heighttonormal" in code
     textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
-    tiles = mesh.tiles if mesh else None
-    if mesh is None and has_atlas:
+    if mesh or not has_atlas:
+        tiles = mesh.tiles if mesh else None
+    elif tiles is None:
         tiles = find_atlas([slot.file for slot in textures], document.search)
     source = "\n".join(
         (

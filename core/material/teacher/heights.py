@@ -73,12 +73,15 @@ def height_teacher(teacher: Teacher, has_atlas: bool = True) -> _HeightTeacher |
     if found is None:
         return None
     other = _HeightTeacher(*found, teacher.device, teacher.mesh, has_atlas=has_atlas)
-    if other.tiles != teacher.tiles:
+    own, tiles = other.tiles, teacher.tiles
+    if own == tiles:
+        return other
+    if tiles is None or not (own is None or tiles.contains(own)):
         raise DocumentError(
-            f"{teacher.document.name}: its UDIM tiles are not those of the surface: give both the "
-            "same tiles"
+            f"{teacher.document.name}: its displacement has UDIM tiles that its surface does not "
+            "have: give the images of both the same tiles"
         )
-    return other
+    return _HeightTeacher(*found, teacher.device, teacher.mesh, tiles=tiles)
 
 
 def find_heights(teacher: Teacher, most: int) -> Heights | None:

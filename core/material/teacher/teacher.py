@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.base.array_types import Floats
-    from verdigris.core.material.domain import MeshPoints
+    from verdigris.core.material.domain import MeshPoints, Tiles
     from verdigris.core.material.evaluator import Frames
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
@@ -48,9 +48,11 @@ class Teacher(DeviceMaterial):
         mesh: MeshPoints | None = None,
         live: Sequence[WantedInput] = (),
         has_atlas: bool = True,
+        tiles: Tiles | None = None,
     ) -> None:
         """With a mesh, points of the unit square lie on its surface. With `has_atlas`, uv are those
-        of the atlas of all UDIM tiles; without, those of a mesh with UDIM tiles."""
+        of the atlas of `tiles`, or else of all UDIM tiles; without, those of a mesh with UDIM
+        tiles."""
         self.document = document
         self.material = material or document.require_material()
         self.device = device or open_device()
@@ -58,7 +60,7 @@ class Teacher(DeviceMaterial):
         self.live_steps = tuple(each.density for each in self.live_inputs)
         self.live = tuple(each.default for each in self.live_inputs)
         self.generated: GeneratedMaterial = generate(
-            document, self.material, mesh, self.live_inputs, has_atlas
+            document, self.material, mesh, self.live_inputs, has_atlas, tiles=tiles
         )
         self.tiles = self.generated.tiles
         if self.generated.transmission:

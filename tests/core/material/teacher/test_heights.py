@@ -7,10 +7,11 @@ from verdigris.core.geometry.teacher_relief import find_relief
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.load.provenance import source_facts, texture_files
 from verdigris.core.material.report import describe
-from verdigris.core.material.teacher.heights import find_heights
+from verdigris.core.material.teacher.heights import find_heights, heights_at
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, standard_surface
+from ..surfaces import write_image
 
 SIZE = 64
 CENTRES = (np.arange(SIZE) + 0.5) / SIZE
@@ -122,6 +123,54 @@ def test_faulty_heights_get_one_line(displacement, note):
     found = find_relief(teacher_of(displaced(displacement, U + faulty)), SIZE)
     (told,) = found.notes
     assert note in told and "\n" not in told
+
+
+RAMP = np.tile(((np.arange(8) + 0.5) / 8).astype(np.float32), (8, 1))
+
+
+def write_tiles(folder, heights, surface="colour.&lt;UDIM&gt;.exr"):
+    """A document with two tiles, and the heights of one file or of all tiles."""
+    for number, values in ((1001, RAMP), (1002, 3 - 2 * RAMP)):
+        write_image(folder / f"height.{number}.exr", values[..., None])
+        write_image(folder / f"colour.{number}.exr", np.full((2, 2, 3), 0.5, np.float32))
+    write_image(folder / "far.1004.exr", RAMP[..., None])
+    image = '<image name="{}" type="{}"><input name="file" type="filename" value="{}"/></image>'
+    base = '<input name="base_color" type="color3" nodename="c"/>'
+    text = displaced(
+        '<input name="displacement" type="float" nodename="h"/>',
+        image.format("h", "float", heights) + image.format("c", "color3", surface),
+    )
+    text = text.replace(standard_surface(), standard_surface(base))
+    return Teacher(parse_document(text, folder))
+
+
+def test_heights_of_tiles_end_at_their_borders(tmp_path):
+    found = heights_at(write_tiles(tmp_path, "height.&lt;UDIM&gt;.exr"), 16, 16).values
+    np.testing.assert_allclose(found[:8, :8], RAMP, atol=0.02)
+    np.testing.assert_allclose(found[:8, 8:], 3 - 2 * RAMP, atol=0.04)
+    assert not found[8:].any()
+
+
+def test_heights_of_one_image_repeat_in_all_tiles(tmp_path):
+    found = heights_at(write_tiles(tmp_path, "height.1001.exr"), 16, 16).values
+    # the image repeats, and its ends are filtered together
+    inside = np.arange(1, 7)
+    for row, column in ((0, 0), (0, 8), (8, 0), (8, 8)):
+        part = found[row : row + 8, column + inside]
+        np.testing.assert_allclose(part, RAMP[:, inside], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("heights", "surface"),
+    [
+        ("far.&lt;UDIM&gt;.exr", "colour.&lt;UDIM&gt;.exr"),
+        ("height.&lt;UDIM&gt;.exr", "colour.1001.exr"),
+    ],
+)
+def test_heights_of_tiles_that_the_surface_lacks_are_left_out(tmp_path, heights, surface):
+    found = find_relief(write_tiles(tmp_path, heights, surface), SIZE)
+    (told,) = found.notes
+    assert found.heights is None and "has UDIM tiles that its surface does not have" in told
 
 
 def test_changes_of_heights_are_changes_of_the_material(tmp_path, monkeypatch):
