@@ -99,7 +99,12 @@ def export_textures(bundle: Bundle, target: str, folder: Path) -> ExportedTextur
     stored = latents.levels
     if target == "astc":
         stored, decoded = encode_levels(latents.levels)
-        errors = _replace_reference(bundle, replace(latents, levels=decoded), files, document)
+        changed = replace(latents, levels=decoded)
+        bounds = document["bounds"]
+        if bundle.transmitted:
+            table = document["transmission"]["reference"]
+            _replace_reference(bundle.transmitted, changed, files, table, bounds)
+        errors = _replace_reference(bundle, changed, files, document["reference"], bounds)
         errors["rms_of_255"] = _rms(latents, decoded)
     _replace_texture(
         document["latents"],
@@ -134,11 +139,15 @@ def _replace_texture(
 
 
 def _replace_reference(
-    bundle: Bundle, latents: LatentTexture, files: dict[str, bytes], document: dict[str, Any]
+    bundle: Bundle,
+    latents: LatentTexture,
+    files: dict[str, bytes],
+    table: dict[str, Any],
+    bounds: dict[str, Any],
 ) -> dict[str, float]:
-    """Replaces the responses that decoders are checked with. Returns their changes."""
+    """Replaces the responses that the first decoder is checked with. Returns their changes."""
     before = bundle.reference()
-    exact = replace(bundle.exact_parameters(), latents=latents.exact_values())
+    exact = replace(bundle.exact_parameters().sides[0], latents=latents.exact_values())
     points = before.uv, before.lod, before.wi, before.wo, before.live
     after = replace(
         before,
@@ -147,10 +156,10 @@ def _replace_reference(
     )
     record = record_of(bundle.manifest.reference.file, encode_reference(after))
     files[record.file] = encode_reference(after)
-    document["reference"] |= record.as_json()
+    table |= record.as_json()
     errors = {"log_mae": log_mae(after.exported, before.exported)}
     if before.teacher is not None:
-        errors |= _against_teacher(before, after, document["bounds"])
+        errors |= _against_teacher(before, after, bounds)
     return errors
 
 
@@ -173,9 +182,11 @@ def _rms(latents: LatentTexture, decoded: list[Floats]) -> float:
 
 
 def _count_bytes(document: dict[str, Any], files: Mapping[str, bytes]) -> None:
-    names = ("emission", "opacity")
+    names = ("emission", "opacity", "relief")
     maps = [len(files[document[name]["file"]]) for name in names if name in document]
     weights, latents = (len(files[document[name]["file"]]) for name in ("weights", "latents"))
+    if below := document.get("transmission"):
+        weights += len(files[below["weights"]["file"]])
     document["cost"] |= {
         "latents_bytes": latents,
         "maps_bytes": sum(maps),

@@ -2,6 +2,8 @@
 
 import json
 import struct
+from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -11,13 +13,17 @@ from verdigris.core.bundle import export
 from verdigris.core.bundle.export import export_textures
 from verdigris.core.bundle.files.ktx2 import BC6H, BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import exported_response
 from verdigris.core.bundle.files.stored_textures import emission_levels, export_numbers
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
+from ..geometry.reliefs import bumpy_heights
 from .bundles import lively_parameters, made_up, make_bundle
+from .runtime.test_sides import lively_sides
 
 LAYOUT = LatentLayout(16, 8, 5)
 
@@ -99,10 +105,6 @@ def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, 
     values = np.float64(latents.offset) + np.float64(latents.scale) * np.concatenate(levels) / 255
     reference = json.loads((found.folder / "reference.json").read_text())
     # the same decoder, with texels that another program decoded
-    from dataclasses import replace
-
-    from verdigris.core.bundle.files.reference import exported_response
-
     exact = replace(bundle.exact_parameters(), latents=values)
     wanted = exported_response(exact, bundle.reference())
     apart = np.abs(np.float64(reference["exported"]) - wanted) / (np.abs(wanted) + 0.05)
@@ -143,3 +145,27 @@ def test_a_living_bundle_is_exported_with_its_values_in_the_reference(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", exported, live=live)
     found = export_textures(bundle, "rgba8", tmp_path / "b.vdg")
     assert verify(open_bundle(found.folder)).holds
+
+
+def test_exports_count_and_check_both_sides_and_heights(tmp_path):
+    contents = {"relief": make_height_map(bumpy_heights())}
+    bundle = make_bundle(tmp_path / "a.vdg", lively_sides(1.5), **contents)
+    plain = export_textures(bundle, "rgba8", tmp_path / "b.vdg").folder
+    assert verify(open_bundle(plain)).holds
+    names = ("weights.bin", "transmitted.bin", "latents.ktx2", "height.ktx2")
+    cost = json.loads((plain / "manifest.json").read_text())["cost"]
+    assert cost["loaded_bytes"] == sum((plain / name).stat().st_size for name in names)
+
+    pytest.importorskip("astc_encoder", reason="astc-encoder-py is an optional extra")
+    folder = export_textures(bundle, "astc", tmp_path / "c.vdg").folder
+    document = json.loads((folder / "manifest.json").read_text())
+    _, decoded = export.encode_levels(bundle.latents().decoded().levels)
+    latents = replace(bundle.latents().decoded(), levels=decoded).exact_values()
+    records = document["reference"], document["transmission"]["reference"]
+    for side, record in zip((bundle, bundle.transmitted), records, strict=True):
+        text = (folder / record["file"]).read_bytes()
+        assert record["sha256"] == sha256(text).hexdigest()
+        found, before = np.float64(json.loads(text)["exported"]), side.reference()
+        numbers = replace(side.parameters(), transmitted=None, latents=latents)
+        np.testing.assert_allclose(found, exported_response(numbers, before), rtol=1e-6)
+        assert 1e-5 < np.abs(found - before.exported).mean() < 0.1
