@@ -10,6 +10,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_number
+from verdigris.core.material.analyse.features import is_transmitted
 from verdigris.core.worker.client.client import pixels_of
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import FAILED, PAUSED, PREPARING, TRAINING
@@ -107,8 +108,11 @@ class EventHandler:
         """Estimates the size of the result from the choices. Drops measured figures."""
         state = self._state
         try:
-            textures = [each for each in (state.report or {}).get("textures", ()) if each]
-            size = estimate(state.choices.settings(state.trainer or "numpy"), textures)
+            report = state.report or {}
+            textures = [each for each in report.get("textures", ()) if each]
+            transmits = any(is_transmitted(part.get("how", "")) for part in report.get("parts", ()))
+            settings = state.choices.settings(state.trainer or "numpy")
+            size = estimate(settings, textures, transmits)
         except VerdigrisError:
             self._set_forecast(None)
         else:

@@ -42,11 +42,14 @@ _MOST_CHANGE = 3e-4
 _SMALLEST_MAP = 4
 
 
-def bundle_bytes(settings: BakeSettings, width: int, height: int, channels: int = 0) -> int:
-    """Bytes of weights and latents. `channels` replaces those of the settings."""
+def bundle_bytes(
+    settings: BakeSettings, width: int, height: int, channels: int = 0, sides: int = 1
+) -> int:
+    """Bytes of weights and latents. `channels` replaces those of the settings; a surface that
+    transmits has a decoder for each of two sides."""
     spec = replace(settings.spec, latent_channels=channels) if channels else settings.spec
     _, weights = plan_tensors(spec)
-    return weights + latent_bytes(settings.latent_format, spec.latent_layers, width, height)
+    return sides * weights + latent_bytes(settings.latent_format, spec.latent_layers, width, height)
 
 
 def check_bytes(settings: BakeSettings) -> None:

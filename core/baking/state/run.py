@@ -119,7 +119,8 @@ class Run:
 
     def bundle_bytes(self, size: Size) -> int:
         """Bytes on a GPU of the largest bundle with latents of this size."""
-        return bundle_bytes(self.settings, *size) + max(each.bytes for each in self.maps)
+        sides = 2 if self.teachers[0].index_below else 1
+        return bundle_bytes(self.settings, *size, sides) + max(each.bytes for each in self.maps)
 
     @property
     def may_choose_size(self) -> bool:

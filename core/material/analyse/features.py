@@ -23,12 +23,15 @@ class Part:
     how: str = ""
 
 
+def is_transmitted(how: str) -> bool:
+    """Whether this is what a bake makes of a part that lets light pass."""
+    return how in (TRANSMITTED, FROM_OUTSIDE)
+
+
 def approximately_transmitted(parts: Iterable[Part], how: str) -> tuple[Part, ...]:
     """The parts where transmitted light is approximated in this way."""
     return tuple(
-        replace(part, fate=APPROXIMATED, how=how)
-        if part.how in (TRANSMITTED, FROM_OUTSIDE)
-        else part
+        replace(part, fate=APPROXIMATED, how=how) if is_transmitted(part.how) else part
         for part in parts
     )
 
@@ -59,7 +62,7 @@ _TRANSPARENT = (
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
 _VOLUME = "absorption and scattering inside the body need ray tracing"
-_EMISSION = "as a map of its own; comparisons and the panel show reflected light only"
+_EMISSION = "as a map of its own, which comparisons and the panel do not show"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
 _COLOURED_OPACITY = f"{_OPACITY}; a colour counts with its luminance, as in MaterialX"
 _OF_GLOW_ALONE = (

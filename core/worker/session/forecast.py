@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from verdigris.core.settings.presets import Recipe
 
 
-def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ()) -> Forecast:
+def estimate(
+    settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = (), transmits: bool = False
+) -> Forecast:
     """The bytes of a result, which need no device, and those of the images in a report's
-    `textures`."""
+    `textures`. A surface that transmits has two decoders."""
     from verdigris.core.bundle.cost.source_bytes import images_on_gpu
     from verdigris.core.bundle.files.stored_textures import latent_bytes
     from verdigris.core.bundle.files.weights import pack_weights
@@ -32,7 +34,7 @@ def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ())
         texture_bytes=latent_bytes(
             settings.latent_format, spec.latent_layers, *(settings.resolution,) * 2
         ),
-        decoder_bytes=len(weights),
+        decoder_bytes=(2 if transmits else 1) * len(weights),
         may_be_smaller=settings.size.is_open,
         source_texture_bytes=plain or None,
         source_compressed_bytes=compressed or None,

@@ -209,7 +209,7 @@ class Session:
                 settings = recipe_for(teacher).largest
                 pictures = self._view.open(teacher, settings.resolution)
                 self._material = OpenMaterial(opened, teacher, pictures)
-                self._post(estimate(settings))
+                self._post(estimate(settings, (), teacher.index_below > 0))
         finally:
             # compilers have freed much
             return_freed_memory()
@@ -223,7 +223,8 @@ class Session:
         self._end_warm_up()
         importance = weigh_places(self._importance, self._focus, material.pictures.seen_uv)
         job = Job(material.teacher, command, importance)
-        self._post(estimate(job.settings, material.textures))
+        transmits = material.teacher.index_below > 0
+        self._post(estimate(job.settings, material.textures, transmits))
         material.pictures.begin(job)
         # a refused bake ends here
         self._bake = _Bake(job, material)

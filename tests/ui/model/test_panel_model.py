@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.material.analyse.features import FROM_OUTSIDE
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health
 from verdigris.core.worker.protocol import commands
@@ -213,6 +214,15 @@ def test_the_estimated_size_follows_the_choices(session):
     # blocks of 16 texels and 32 bytes, of 32 x 32 texels and its mips
     assert model.state.forecast["texture_bytes"] == 32 * (64 + 16 + 4 + 1 + 1 + 1)
     assert not model.state.forecast["may_be_smaller"]
+    # a decoder for each side of a surface that transmits
+    opaque = model.state.forecast["decoder_bytes"]
+    part = {"name": "transmission", "fate": "kept", "how": FROM_OUTSIDE}
+    for parts, wanted in (([part], 2 * opaque), ([], opaque)):
+        session.receive(
+            "opened", chosen="clay", materials=[{**REPORT, "parts": parts}], trainer="numpy"
+        )
+        session.receive("forecast", texture_bytes=699_050, decoder_bytes=4480)
+        assert model.state.forecast["decoder_bytes"] == wanted
     model.set_choices(resolution=None)
     assert model.state.forecast["may_be_smaller"]
     # once the bake has chosen
