@@ -282,7 +282,7 @@ def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     shown = quiet.pages.bake.figures.others.text()
     assert "energy" not in shown
     error = quiet.pages.bake.figures.error
-    assert "%" not in error.text() and "100.0% of the reflected light" in error.toolTip()
+    assert "%" not in error.text() and "100.0% of the light" in error.toolTip()
 
 
 def test_choices_are_restored(qtbot, quiet, make_panel, document):

@@ -97,7 +97,7 @@ class Figures(QWidget):
         text = "-" if error is None else f"{error:.4f}"
         # most of a large share is in places that are almost black: it says little at first sight
         share = errors.get("relative_l1")
-        also = f" It is {share:.1%} of the reflected light." if share is not None else ""
+        also = f" It is {share:.1%} of the light." if share is not None else ""
         self.error.setToolTip(_ERROR + also)
         reached = error is not None and target > 0 and error <= target
         if target > 0:

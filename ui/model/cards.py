@@ -144,15 +144,7 @@ def _problem(model: PanelModel) -> list[Card]:
 def _left_out(report: Mapping[str, Any]) -> list[Card]:
     """Parts that a bake drops: an artist would take their absence for an error."""
     names = [str(part["name"]) for part in report.get("parts", ()) if part["fate"] == "dropped"]
-    if not names:
-        return []
-    if "transmission" in names:
-        text = "Transmission is not baked: black here is expected"
-    else:
-        text = f"Not baked: {_listed(names)}"
-    others = [name for name in names if name != "transmission"]
-    detail = f"Also not baked: {_listed(others)}" if "transmission" in names and others else ""
-    return [Card("left out", WARNING, text, detail)]
+    return [Card("left out", WARNING, f"Not baked: {_listed(names)}")] if names else []
 
 
 def _earlier(model: PanelModel) -> list[Card]:

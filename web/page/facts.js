@@ -89,7 +89,9 @@ function errors(found, aims) {
 
 function sizes(material) {
   const { cost = {}, source = {} } = material.manifest;
-  const own = cost.loaded_bytes ?? material.manifest.weights.bytes + material.manifest.latents.bytes;
+  const { weights, latents, transmission } = material.manifest;
+  const decoders = weights.bytes + (transmission?.weights.bytes ?? 0);
+  const own = cost.loaded_bytes ?? decoders + latents.bytes;
   const { images: count = 0, plain = 0, compressed = 0 } = source.images ?? {};
   const most = Math.max(own, plain, compressed);
   const bar = (label, bytes, className) => [
@@ -97,7 +99,7 @@ function sizes(material) {
     element("div", { className }, Object.assign(element("i"), { style: `width:${(100 * bytes) / most}%` })),
     element("span", { textContent: size(bytes) }),
   ];
-  const parts = [`weights ${size(material.manifest.weights.bytes)}`, `latents ${size(material.manifest.latents.bytes)}`];
+  const parts = [`weights ${size(decoders)}`, `latents ${size(latents.bytes)}`];
   for (const name of ["emission", "opacity", "relief"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
   return [
     element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(count ? [...bar("Source, BC", compressed, ""), ...bar("Source", plain, "")] : [])),

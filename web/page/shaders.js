@@ -95,7 +95,7 @@ void keep(vec4 seen) {
 `;
 
 function defines(loaded) {
-  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}${loaded.live.length ? "#define HAS_LIVE\n" : ""}${relief(loaded)}`;
+  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}${loaded.live.length ? "#define HAS_LIVE\n" : ""}${loaded.transmission?.index === 1 ? "#define IS_THIN\n" : ""}${relief(loaded)}`;
 }
 
 /** Light from below passes through the surface, and the relief throws no shadow on it. */
@@ -139,6 +139,13 @@ void main() {
     float t = -dot(eye, normal) / (abs(along) < 1e-6 ? -1e-6 : along);
     vec3 own = (eye + ray * t) * turn;
     uv = own.xy + 0.5;
+#ifdef IS_THIN
+    // from behind, a thin wall looks the same
+    if (along > 0.0) {
+      normal = -normal;
+      along = -along;
+    }
+#endif
     isHit = along < 0.0 && t > 0.0 && abs(own.x) <= 0.5 && abs(own.y) <= 0.5;
     toEye = -normalize(ray);
   }

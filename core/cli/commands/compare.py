@@ -86,9 +86,9 @@ def compare(
 ) -> None:
     """Draws two to four materials and maps of their difference.
 
-    A map shows FLIP, compared with the first material. The pictures show only reflected light,
-    from one light and a studio, before a backdrop. The printed PSNR and FLIP belong to these
-    pictures. `measure` uses another light and prints other figures.
+    A map shows FLIP, compared with the first material. The pictures show light of one lamp and a
+    studio that surfaces reflect or transmit, without emission, before a backdrop. The printed PSNR
+    and FLIP belong to these pictures. `measure` uses another light and prints other figures.
     """
     require_known(view, _COMPARED_SHAPES, "--view")
     check_picture_path(output)
@@ -142,7 +142,7 @@ def compare(
     ]
     write_picture(output, sheet_of(found))
     light = "one light and a studio" if environment else "one light"
-    of = f"(of this picture of reflected light, lit by {light}; measure uses another light)"
+    of = f"(of this picture without emission, lit by {light}; measure uses another light)"
     for path, compared in zip(files[1:], found, strict=True):
         name = f"{output}, {path.name}" if len(found) > 1 else str(output)
         print(f"{name}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} {of}")

@@ -68,12 +68,12 @@ def measure(
 
     The reference is the material's mean over a texel of the bundle. Errors that begin with `point_`
     compare single points instead, so detail below a texel counts as error. The sphere's picture
-    shows only reflected light; emission and opacity are compared as maps.
+    shows reflected and transmitted light; emission and opacity are compared as maps.
 
-    Errors that begin with `sky_` compare the light that places reflect from a sky with a sun: at
-    the median place, at the 90th percentile and at the worst place. The bias is the share of all
-    light that is gained or lost. Albedo, energy and reciprocity come from the bake. It warns if
-    the source has changed since the bake (`warnings` in the JSON).
+    Errors that begin with `sky_` compare the light of a sky with a sun that places reflect or
+    transmit: at the median place, at the 90th percentile and at the worst place. The bias is the
+    share of all light that is gained or lost. Albedo, energy and reciprocity come from the bake. It
+    warns if the source has changed since the bake (`warnings` in the JSON).
     """
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")

@@ -287,7 +287,7 @@ def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_is_r
 def test_of_a_glow_the_report_says_that_pictures_of_a_bake_leave_it_out():
     found = report(with_surface('<input name="emission" type="float" value="8"/>'))
     [how] = [part.how for part in found.parts if part.name == "emission"]
-    assert how.endswith("comparisons and the panel show reflected light only")
+    assert how.endswith("which comparisons and the panel do not show")
 
 
 @pytest.mark.parametrize(("kelvins", "is_told"), [(1000, True), (1666.5, True), (1667, False)])
