@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QWidget
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.cost.source_bytes import describe_larger
+from verdigris.core.material.analyse.features import has_heights
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Line
@@ -131,6 +132,9 @@ class Figures(QWidget):
         most = "at most " if forecast.get("may_be_smaller") else ""
         size = f" ({forecast['width']} x {forecast['height']})" if forecast.get("width") else ""
         text = f"{most}{format_bytes(texture)} texture{size}, {format_bytes(decoder)} network"
+        parts = (self._model.state.report or {}).get("parts", ())
+        # a bake chooses its size, and counts it then
+        text += ", and a height map" if has_heights(parts) and not size else ""
         self.size.setText(text)
         lines = []
         if forecast.get("source_texture_bytes"):

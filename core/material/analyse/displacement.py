@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, DISPLACEMENT, DROPPED, KEPT, Part
 from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
 from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.load.provenance import texture_files
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.load.mtlx_document import Document, Material
 
-_NAME, _SHADER = "displacement", "displacementshader"
+_SHADER = "displacementshader"
 _RELIEF = "as a height map of its own, which shows relief; silhouettes keep the shape of the mesh"
 
 
@@ -30,17 +30,19 @@ def displacement_parts(
     other = next((kind for kind in kinds if kind not in ("", VECTOR)), "")
     if other:
         how = f"it is made by {other!r}, and heights come from 'displacement': connect one"
-        return [Part(_NAME, DROPPED, how)]
+        return [Part(DISPLACEMENT, DROPPED, how)]
     try:
         found = height_document(document, material)
         if found is None:
             return []
         texture_files(*found)
     except VerdigrisError as failure:
-        return [Part(_NAME, DROPPED, str(failure))]
+        return [Part(DISPLACEMENT, DROPPED, str(failure))]
     if VECTOR in kinds:
-        return [Part(_NAME, APPROXIMATED, f"{_RELIEF}; of a vector the part along the normal")]
-    return [Part(_NAME, KEPT, _RELIEF)]
+        return [
+            Part(DISPLACEMENT, APPROXIMATED, f"{_RELIEF}; of a vector the part along the normal")
+        ]
+    return [Part(DISPLACEMENT, KEPT, _RELIEF)]
 
 
 def height_images(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
 KEPT, APPROXIMATED, IGNORED, DROPPED = "kept", "approximated", "ignored", "dropped"
 FATES = (KEPT, APPROXIMATED, IGNORED, DROPPED)
 """Dropped is what the material has and a bake lacks; ignored is what has no effect in MaterialX."""
+DISPLACEMENT = "displacement"
 TRANSMITTED = "as a second response, to light from below, which the renderer adds"
 FROM_OUTSIDE = f"{TRANSMITTED}; a solid that is seen from inside is black"
 
@@ -21,6 +23,11 @@ class Part:
     name: str
     fate: str
     how: str = ""
+
+
+def has_heights(parts: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a bake makes a height map, from the parts of a report as JSON."""
+    return any(part["name"] == DISPLACEMENT and part["fate"] != DROPPED for part in parts)
 
 
 def is_transmitted(how: str) -> bool:

@@ -309,6 +309,15 @@ def test_should_i_bake_this_is_answered_in_one_sentence_with_the_figures_behind_
     assert figures.verdict.isVisible() and "neural 9 ns" in figures.verdict.text()
 
 
+def test_the_size_of_a_result_names_a_height_map_that_the_bake_will_make(panel, session):
+    part = {"name": "displacement", "fate": "kept", "how": ""}
+    for fate, is_told in (("kept", True), ("dropped", False)):
+        report(session, parts=[{**part, "fate": fate}])
+        session.receive("forecast", texture_bytes=1, decoder_bytes=1)
+        text = panel.pages.bake.figures.size.text()
+        assert text.endswith(", and a height map") == is_told and "network" in text
+
+
 def test_the_worst_place_is_shown_beside_the_words_if_the_pictures_are_of_one_view(panel, session):
     report(session, varying_inputs=["base_color"])
     finish(session)
