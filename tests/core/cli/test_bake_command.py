@@ -309,7 +309,7 @@ def test_compare_says_what_its_picture_is_lit_by_as_its_figures_are_not_those_of
     code, out, _ = command("compare", source, result, *lit, *options)
     assert code == 0
     found = re.fullmatch(
-        r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture of reflected light, lit by (.+)\)\n", out
+        r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture without emission, lit by (.+)\)\n", out
     )
     assert found and found[3] == f"{light}; measure uses another light"
     few = ("--samples", 500, "--json")
