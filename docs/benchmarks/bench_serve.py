@@ -6,7 +6,8 @@
 *cold*: a draft with empty caches of kernels (also the driver's), and one after the kernels of all
 presets were compiled in the background, with the seconds that this takes. *warm*: bakes by the
 command alone, and twice each by a resident worker. *panel*: a first and a second bake of other
-materials in one worker of the panel, from the start to the bundle. *many*: a scene of textured
+materials in one worker of the panel, from the press to the bundle, with the seconds before the
+training, of it, and after it. *many*: a scene of textured
 materials by `standard`, once for each number of jobs (0: as many as fit). --small tries the script
 itself: few steps, two materials.
 """
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from runs import EXAMPLES
 
@@ -41,6 +43,8 @@ PLAIN = """<materialx version="1.39">
 <surfacematerial name="plain" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
 TRAY = EXAMPLES / "copper_tray.mtlx"
+# Seconds without news of a picture after which it is whole.
+QUIET_PICTURE = 1.0
 # Seconds without CPU time after which kernels are loaded, and the most.
 QUIET, LOADING = 4.0, 100.0
 COMMAND = [sys.executable, "-m", "verdigris.core"]
@@ -129,30 +133,46 @@ class Bench:
 
         client = WorkerClient()
 
-        def wait_for(*events: str) -> None:
+        def wait_for(event: str, **fields: str) -> float:
+            """Waits for an event. Returns the time at which it comes."""
             end = time.monotonic() + 300
             while time.monotonic() < end:
-                for message in client.poll():
-                    if message.header.get("event") == "error":
-                        sys.exit(str(message.header))
-                    if message.header.get("event") in events:
-                        return
+                while arrived:
+                    header = arrived.pop(0).header
+                    if header.get("event") == "error":
+                        sys.exit(str(header))
+                    if header.get("event") == event and fields.items() <= header.items():
+                        return time.perf_counter()
+                arrived.extend(client.poll())
                 time.sleep(0.005)
-            sys.exit(f"no {events}")
+            sys.exit(f"no {event}")
+
+        def look() -> None:
+            """Waits until the picture of the material is there, as an artist does."""
+            quiet = time.monotonic()
+            while time.monotonic() - quiet < QUIET_PICTURE:
+                time.sleep(0.05)
+                if client.poll():
+                    quiet = time.monotonic()
 
         changes = {"iterations": 20, "resolution": 32} if self.options.small else {}
+        arrived: list[Any] = []
         client.send(commands.SetView(size=512, lit_by="studio"))
         for turn, name in (("first", "copper_tray"), ("second", "glazed_tile")):
             begun = time.perf_counter()
             client.send(commands.Open(path=str(EXAMPLES / f"{name}.mtlx")))
-            wait_for("opened")
-            opened = time.perf_counter()
+            opened = wait_for("opened")
+            look()
+            pressed = time.perf_counter()
             request = BakeRequest(preset="draft", changes=changes)
             client.send(commands.Start(str(self.folder / "panel"), request=request))
-            wait_for("finished")
-            ended = time.perf_counter()
+            trains, measures = (wait_for("phase", name=each) for each in ("training", "measuring"))
+            ended = wait_for("finished")
             print(f"| panel: {turn} open | {opened - begun:.1f} |", flush=True)
-            print(f"| panel: {turn} bake, draft | {ended - opened:.1f} |", flush=True)
+            print(f"| its picture | {pressed - opened - QUIET_PICTURE:.1f} |", flush=True)
+            parts = trains - pressed, measures - trains, ended - measures
+            listed = ", ".join(f"{each:.1f}" for each in parts)
+            print(f"| panel: {turn} bake, draft ({listed}) | {ended - pressed:.1f} |", flush=True)
         client.kill()
 
     def many(self) -> None:

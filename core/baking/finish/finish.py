@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.baking.finish.contents import make_contents
-from verdigris.core.baking.finish.figures import Figures, figures_of, measure_result
+from verdigris.core.baking.finish.figures import (
+    CHECKS,
+    Figures,
+    comparing_pictures,
+    figures_of,
+    measure_result,
+)
 from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_all_heads
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_of, lost_light
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoders
@@ -105,11 +111,13 @@ def _write(
     # beside heads that a thread fits, another one makes the proxies, with a student of its own
     beside = student if heads is None else students.copy_of(exported)
     fit = partial(proxies_of_student, exported.parameters, beside, effort.proxies)
-    with ThreadPoolExecutor(1, "proxies") as thread:
+    if heads is not None:
+        fit = partial(fit, call=CHECKS.call)
+    with ThreadPoolExecutor(1, "proxies") as thread, comparing_pictures(heads is not None) as later:
         proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result
-        measured = measure_result(teacher, student, resolution, effort)
+        measured = measure_result(teacher, student, resolution, effort, later)
         yield from _closing(run, 2)
-        figures = figures_of(teacher, student, resolution, effort, measured)
+        figures = figures_of(teacher, student, resolution, effort, measured, later)
         yield from _closing(run, 3)
         proxies = proxies_of()
     if heads is not None:

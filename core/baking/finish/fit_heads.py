@@ -1,15 +1,7 @@
-"""python -m verdigris.core.baking.finish.fit_heads: fits heads for another process, which asks for
-them on the standard input.
-
-Fits are many short calls of numpy. Beside the other threads of a bake each of them waits for the
-interpreter lock, so that a fit takes three times as long, and the threads, too.
-"""
+"""Fits the heads of sampler and split-sum lighting."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +17,6 @@ from verdigris.core.baking.finish.fit_split import (
     join_split,
 )
 from verdigris.core.baking.finish.sampler_examples import Effort
-from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.network.numpy_mlp import evaluate
 
@@ -98,22 +89,3 @@ class InNumpy:
         found = evaluate(own.spec, own, uv, level, wi, wo, live=live)
         found[(wi[:, 2] <= 0) | (wo[:, 2] <= 0)] = 0
         return found
-
-
-def main() -> None:
-    """Answers until the standard input ends."""
-    answers = os.fdopen(os.dup(1), "wb")
-    # what else is printed must not mix with answers
-    os.dup2(2, 1)
-    with single_threaded_blas():
-        while True:
-            try:
-                sides, effort = pickle.load(sys.stdin.buffer)
-            except EOFError:
-                return
-            pickle.dump(fit_sides(sides, effort), answers, pickle.HIGHEST_PROTOCOL)
-            answers.flush()
-
-
-if __name__ == "__main__":
-    main()

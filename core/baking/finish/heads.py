@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.figures import PreviewPlan, preview_plan
-from verdigris.core.baking.finish.fit_heads import HeadsEffort, fit_heads
+from verdigris.core.baking.finish.figures import HEADS, PreviewPlan, preview_plan
+from verdigris.core.baking.finish.fit_heads import HeadsEffort, fit_heads, fit_sides
 from verdigris.core.baking.finish.fit_sampler import effort_on
 from verdigris.core.baking.finish.fit_split import SplitEffort, split_effort_on
-from verdigris.core.baking.finish.heads_process import HEADS
 from verdigris.core.baking.finish.sampler_examples import Effort
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.measure.sky import SkyPlan, plan_for
@@ -95,7 +94,7 @@ def fitting_heads(run: Run) -> Iterator[WaitForHeads | None]:
         return
     trained = replace(run.learner.filled_parameters().of_material(0), live=run.teachers[0].live)
     with ThreadPoolExecutor(1, "heads") as thread:
-        fit = partial(HEADS.fit, trained.sides, effort_of(run).heads)
+        fit = partial(HEADS.call, fit_sides, trained.sides, effort_of(run).heads)
         yield thread.submit(copy_context().run, fit).result
 
 

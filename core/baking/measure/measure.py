@@ -156,9 +156,16 @@ def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, gbuffer: GBuffer
 ) -> PictureMetrics:
     """Compares pictures. The teacher's is drawn once: early stopping compares several times."""
+    return measure_picture(*pictures_of_both(teacher, student, gbuffer))
+
+
+def pictures_of_both(
+    teacher: DeviceMaterial, student: DeviceMaterial, gbuffer: GBuffer
+) -> tuple[Floats, Floats]:
+    """Pictures of the student and of the teacher."""
     known = picture_of(teacher, gbuffer)
     uploads = known.uploads if student.device is teacher.device else None
-    return measure_picture(draw_sphere(student, gbuffer, uploads=uploads), known.picture)
+    return draw_sphere(student, gbuffer, uploads=uploads), known.picture
 
 
 class TeacherPicture(NamedTuple):

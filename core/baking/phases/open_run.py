@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from verdigris.core.baking.finish.figures import preparing_finish
+from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.measure.bundle_size import check_bytes
 from verdigris.core.baking.measure.measure import classify
 from verdigris.core.baking.measure.memory import check_memory
@@ -57,7 +58,8 @@ def opened_run(
         if saved is not None:
             options = replace(options, importance=saved.importance)
         run = _begin(teachers, kind, requested, saved, options, control, trainer_kind)
-        opened.enter_context(preparing_finish(teachers, run.settings))
+        samples = final_samples(teachers[0].device)
+        opened.enter_context(preparing_finish(teachers, run.settings, samples))
         yield run, saved
 
 

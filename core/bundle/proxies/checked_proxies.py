@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,12 @@ from verdigris.core.bundle.proxies.transmitted_albedo import (
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 
+Call = Callable[..., Any]
+
+
+def _call(function: Call, *values: Any) -> Any:
+    return function(*values)
+
 
 @dataclass(frozen=True)
 class CheckedProxies:
@@ -36,10 +43,10 @@ class CheckedProxies:
 
 
 def proxies_of_student(
-    parameters: Parameters, student: Student, evaluations: int
+    parameters: Parameters, student: Student, evaluations: int, call: Call = _call
 ) -> CheckedProxies:
     """Albedo, normal and roughness as textures, from a student with these parameters; and the
-    transmitted albedo, if the surface transmits."""
+    transmitted albedo, if the surface transmits. `call` calls a function, perhaps elsewhere."""
     before, respond_at = student.level, _respond_at(student, parameters.layout.levels - 1)
     above = parameters.sides[0]
     if student.device.is_software:
@@ -49,14 +56,14 @@ def proxies_of_student(
         made = make_proxies(above, respond_at, evaluations, over, FEWEST_LIGHTS_ON_GPU)
     median, most = made.reciprocity
     errors = {
-        "albedo": check_albedo(above, made.proxies).as_json(),
+        "albedo": call(check_albedo, above, made.proxies).as_json(),
         "energy": {"largest_albedo": made.largest_albedo},
         "reciprocity": {"median": median, "percentile_90": most},
     }
     transmitted = None
     if parameters.transmitted:
         transmitted = make_transmitted_albedo(parameters, respond_at, evaluations)
-        error = check_transmitted_albedo(parameters, transmitted)
+        error = call(check_transmitted_albedo, parameters, transmitted)
         errors["transmitted_albedo"] = error.as_json()
     student.level = before
     return CheckedProxies(made.proxies, transmitted, errors)

@@ -85,10 +85,27 @@ def compare_materials(
     takes the coverage of the reference.
     """
     first = drawn or draw_reference(reference, shape, size, lighting, subpixels)
+    second = draw_beside(first, other, lighting, subpixels, takes_coverage)
+    return compare_drawn(first.picture, second)
+
+
+def draw_beside(
+    first: Drawn,
+    other: DeviceMaterial,
+    lighting: Lighting,
+    subpixels: int = SUBPIXELS,
+    takes_coverage: bool = False,
+) -> Floats:
+    """The other material's picture, as `compare_materials` draws it."""
     second = draw(other, first.gbuffer, lighting, subpixels, is_flat=True, uploads=first.uploads)
     if takes_coverage:
         second[..., 3] = first.picture[..., 3]
-    pictures = [over_backdrop(picture) for picture in (first.picture, second)]
+    return second
+
+
+def compare_drawn(first: Floats, second: Floats) -> Comparison:
+    """Compares two pictures with coverage."""
+    pictures = [over_backdrop(picture) for picture in (first, second)]
     flip, heat = ldr_flip(pictures[1], pictures[0])
     coloured = with_colour_bar(heat_colours(np.asarray(heat, np.float32)))
     strip = np.concatenate([*pictures, coloured], axis=1)

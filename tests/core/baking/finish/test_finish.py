@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.finish import heads, heads_process, store
-from verdigris.core.baking.finish.fit_heads import HeadsEffort, fit_sides
+from verdigris.core.baking.finish import heads, store
 from verdigris.core.baking.finish.fit_sampler import SMALL
-from verdigris.core.baking.finish.fit_split import SplitEffort
 from verdigris.core.baking.finish.heads import final_samples
-from verdigris.core.baking.finish.heads_process import HeadsProcess
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
 from verdigris.core.baking.measure.measure import draw_held_out, sphere_to_compare, texel_footprint
 from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
@@ -154,26 +151,6 @@ def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monke
         for each in (first, second)
     ]
     assert np.median(variances[1] / variances[0]) < 1.05
-
-
-def test_a_process_fits_the_same_heads_and_may_be_lost(finished, monkeypatch):
-    side = open_bundle(Path(finished.result)).parameters().sides[0]
-    process, effort = HeadsProcess(), HeadsEffort(Effort(48, 32, 6), SplitEffort(64, 6))
-    (own,) = fit_sides([side], effort)
-    try:
-        (found,) = process.fit([side], effort)
-        process._process.kill()
-        process._process.wait()
-        (again,) = process.fit([side], effort)
-        # the process that bakes has the guess of small_endings.py for the rest
-        sampler = slice(side.spec.head_layers[2].weight_offset)
-        assert np.array_equal(found, again) and np.array_equal(found[sampler], own[sampler])
-        assert not np.array_equal(found, own)
-        monkeypatch.setattr(heads_process, "_MODULE", "verdigris.none")
-        process.end()
-        assert np.array_equal(process.fit([side], effort)[0], own)
-    finally:
-        process.end()
 
 
 def test_the_albedo_of_the_bundle_is_within_two_percent_of_quadrature(finished):
