@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from verdigris.core.baking.finish.figures import CHECKS
 from verdigris.core.baking.state.learner import as_stored
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
@@ -19,6 +23,7 @@ from verdigris.core.bundle.files.stored_textures import (
     store_latents,
 )
 from verdigris.core.bundle.half_floats import judge, order_units, round_sides
+from verdigris.core.network.latents.block_lines import encode
 from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
@@ -29,13 +34,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.state.run import Run
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.latents.quantise import LatentRange
     from verdigris.core.settings.schedule import Quantisation
 
     Decoders = tuple[NDArray[Any], ...]
     Heads = tuple[NDArray[Any], ...]
 
+# Rows of half of a level from which sending it to a process pays.
+_LEAST_ROWS = 64
 # Another device, or another driver, may be off by this much more than this one.
 MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 # A smaller increase of the error is not reported: as a factor, or by itself. Blocks take a quarter
@@ -100,12 +109,31 @@ def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Paramet
     run.blocks = []
     for material, known in enumerate(ranges):
         own, weight = trained.of_material(material), weights.of_material(material)
-        texture = store_latents(own.latents, own.layout, BC7, known, weight.latents)
+        encodes = encode if run.teachers[0].device.is_software else encode_in_halves
+        texture = store_latents(own.latents, own.layout, BC7, known, weight.latents, encodes)
         run.blocks.append(texture)
         shown = replace(own, latents=texture.values())
         for level in range(own.layout.levels):
             stored.level(level)[material] = shown.level(level)[0]
     return stored
+
+
+def encode_in_halves(
+    texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None = None
+) -> NDArray[Any]:
+    """The blocks of a level as `encode` finds them. A process beside this one encodes half of a
+    large level."""
+    half = len(texels) // 2
+    if half < _LEAST_ROWS:
+        return encode(texels, latent_range, squares)
+
+    def asked(part: slice) -> tuple[Any, ...]:
+        return texels[part], latent_range, None if squares is None else squares[part]
+
+    with ThreadPoolExecutor(1, "encode beside") as thread:
+        first = thread.submit(CHECKS.call, encode, *asked(slice(half)))
+        second = encode(*asked(slice(half, None)))
+        return np.concatenate([first.result(), second], 1)
 
 
 def rounding_by_material(run: Run) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8
 if TYPE_CHECKING:
     pass
 
+# Finds the blocks of a level, as `encode` does.
+EncodeLevel = Callable[[FloatArray, LatentRange, FloatArray | None], NDArray[Any]]
 # The texel format for each value of the setting `latent_format`.
 TEXEL_FORMATS = {BC7_FORMAT: BC7, RGBA8_FORMAT: RGBA8, HALF_FORMAT: RGBA16F}
 
@@ -137,9 +139,11 @@ def store_latents(
     format_name: str = RGBA8,
     known: LatentRange | None = None,
     squares: FloatArray | None = None,
+    encode_level: EncodeLevel = encode,
 ) -> LatentTexture:
     """Stores the flat texels of one material. `known` is the range that training used. `squares`
-    are the mean squares of gradients, by which errors of blocks are weighted."""
+    are the mean squares of gradients, by which errors of blocks are weighted. `encode_level` finds
+    the blocks of a level as `encode` does."""
     if not np.isfinite(latents).all():
         raise BundleError("the latents contain values that are not finite: bake again")
     if format_name == RGBA16F:
@@ -154,7 +158,7 @@ def store_latents(
         chosen = known or fit_range(latents)
         if format_name == BC7:
             levels = [
-                encode(
+                encode_level(
                     _level(latents, layout, level),
                     chosen,
                     None if squares is None else _level(squares, layout, level),

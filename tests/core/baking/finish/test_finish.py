@@ -16,6 +16,7 @@ from verdigris.core.baking.finish import heads, store
 from verdigris.core.baking.finish.fit_sampler import SMALL
 from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
+from verdigris.core.baking.finish.store import encode_in_halves
 from verdigris.core.baking.measure.measure import draw_held_out, sphere_to_compare, texel_footprint
 from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
 from verdigris.core.baking.phases import train
@@ -32,6 +33,8 @@ from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.latents.block_lines import encode
+from verdigris.core.network.latents.quantise import fit_range
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import measure_samples
@@ -151,6 +154,13 @@ def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monke
         for each in (first, second)
     ]
     assert np.median(variances[1] / variances[0]) < 1.05
+
+
+def test_a_level_that_two_processes_encode_has_the_same_blocks():
+    random = np.random.default_rng(3)
+    texels, squares = random.standard_normal((2, 128, 16, 8)).astype(np.float32)
+    given = texels, fit_range(texels.reshape(-1, 8)), squares**2
+    assert np.array_equal(encode_in_halves(*given), encode(*given))
 
 
 def test_the_albedo_of_the_bundle_is_within_two_percent_of_quadrature(finished):
