@@ -18,10 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.errors import (
@@ -95,6 +91,10 @@ def live_line(
     """Shows progress in one line that is updated, and prints the results at the end. Below the
     first bundle that is not the best possible, prints the recommendation for it; and a warning
     below each that `check_speed` finds slower than its graph."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
     console = Console(stderr=True, highlight=False)
     phase, error = "preparing", ""
     with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeGuard, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -17,8 +17,10 @@ from verdigris.core.baking.bake_request import options_of
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
 from verdigris.core.base.text import parse_bytes
 from verdigris.core.material.load.changes import DocumentChanges, read_changes
-from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.settings.changes import parse_changes
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.mtlx_document import Document
 
 Number = TypeVar("Number", int, float)
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -144,6 +146,8 @@ class DocumentOptions:
 
     def load(self, path: Path) -> Document:
         """Reads the document; its files are found with these options."""
+        from verdigris.core.material.load.mtlx_document import load_document
+
         changes = document_changes(self.set_input, self.define)
         return load_document(path, self.search or (), self.confined, changes=changes)
 

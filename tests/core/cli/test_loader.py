@@ -22,8 +22,10 @@ ALLOWED = {
     ("main.py", "print_version"),
     # what a bake by a resident worker does not need
     ("commands/bake.py", "bake"),
+    ("shared/options.py", "load"),
     ("shared/bake_options.py", "is_up_to_date"),
     ("shared/bake_options.py", "show_up_to_date"),
+    ("shared/bake_output.py", "live_line"),
     ("shared/bake_output.py", "recommend_next"),
     ("shared/bake_output.py", "of_bundle"),
     ("shared/bake_output.py", "recommendation"),

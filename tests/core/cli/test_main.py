@@ -16,7 +16,7 @@ import typer
 
 from verdigris.core.cli import loader
 from verdigris.core.cli import main as cli
-from verdigris.core.cli.shared import options
+from verdigris.core.material.load import mtlx_document
 
 from ..in_process import into, run_command, stream_of
 from ..material.documents import with_image
@@ -221,7 +221,7 @@ def test_an_interruption_exits_with_130_and_says_so():
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    patch = (options, "load_document", interrupted)
+    patch = (mtlx_document, "load_document", interrupted)
     assert run_command(["inspect", PRISM], patch) == (130, "", "verdigris: interrupted\n")
 
 
@@ -320,7 +320,7 @@ def test_memory_that_does_not_suffice_is_an_error_of_one_line():
     def load(*_, **__):
         np.empty(1 << 50)
 
-    ended = run_command(("inspect", PRISM, "--no-probe"), (options, "load_document", load))
+    ended = run_command(("inspect", PRISM, "--no-probe"), (mtlx_document, "load_document", load))
     assert ended[:2] == (1, "") and ended[2].count("\n") == 1
     assert ended[2].startswith("verdigris: not enough memory: ") and "--resolution" in ended[2]
 
