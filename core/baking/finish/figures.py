@@ -23,7 +23,6 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.base.process.beside import Beside
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import PORTABLE
@@ -174,19 +173,19 @@ def held_out_of(teacher: Teacher, resolution: int, samples: int, index_below: fl
 def figures_of(
     teacher: Teacher,
     student: Student,
-    resolution: int,
     effort: FinishEffort,
     measured: tuple[SampleMetrics, Callable[[], PictureMetrics]],
+    sky_of: Callable[[], SkyMetrics],
     later: Later = at_once,
 ) -> Figures:
-    """All figures, with those that are measured already."""
+    """All figures, with those that are measured already; `sky_of` waits for another."""
     samples, picture = measured
     preview = later(
         _preview_png,
         reference_picture(teacher, effort.preview).picture,
         draw_preview(teacher, student, effort.preview),
     )
-    sky = measure_sky(teacher, student, resolution, effort.sky)
+    sky = sky_of()
     return Figures(samples, picture(), sky, preview())
 
 

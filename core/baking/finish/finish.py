@@ -22,6 +22,7 @@ from verdigris.core.baking.finish.figures import (
 from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_all_heads
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_of, lost_light
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoders
+from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE, noting_links
@@ -108,16 +109,19 @@ def _write(
     stage = run.learner.stage
     resolution = (run if stage.is_last else stage).settings.resolution
     yield from lost_light(teacher, student, name)
-    # beside heads that a thread fits, another one makes the proxies, with a student of its own
+    # beside heads that a thread fits, others measure the sky, and make the proxies with a student
+    # of their own
     beside = student if heads is None else students.copy_of(exported)
     fit = partial(proxies_of_student, exported.parameters, beside, effort.proxies)
     if heads is not None:
         fit = partial(fit, call=CHECKS.call)
-    with ThreadPoolExecutor(1, "proxies") as thread, comparing_pictures(heads is not None) as later:
-        proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result
+    sky = partial(measure_sky, teacher, student, resolution, effort.sky)
+    with ThreadPoolExecutor(2, "finish") as pool, comparing_pictures(heads is not None) as later:
+        proxies_of = fit if heads is None else pool.submit(copy_context().run, fit).result
+        sky_of = sky if heads is None else pool.submit(copy_context().run, sky).result
         measured = measure_result(teacher, student, resolution, effort, later)
         yield from _closing(run, 2)
-        figures = figures_of(teacher, student, resolution, effort, measured, later)
+        figures = figures_of(teacher, student, effort, measured, sky_of, later)
         yield from _closing(run, 3)
         proxies = proxies_of()
     if heads is not None:
