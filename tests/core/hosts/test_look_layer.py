@@ -24,6 +24,13 @@ PAINT = """
         string config:mtlx:version = "1.39"
         token outputs:surface.connect = <{path}/preview.outputs:surface>
         token outputs:mtlx:surface.connect = <{path}/paint.outputs:out>
+        token outputs:mtlx:displacement.connect = <{path}/lift.outputs:out>
+        def Shader "lift"
+        {{
+            uniform token info:id = "ND_displacement_float"
+            float inputs:displacement = 0.1
+            token outputs:out
+        }}
         def Shader "preview"
         {{
             uniform token info:id = "UsdPreviewSurface"
@@ -77,6 +84,9 @@ def write(show, folder):
 
 def surfaces(stage, path):
     material = UsdShade.Material.Get(stage, path)
+    # a look displaces as its source
+    (lift, *_) = material.ComputeDisplacementSource("mtlx")
+    assert str(lift.GetPath()) == f"{path}/lift"
     found = (material.ComputeSurfaceSource(context)[0] for context in ("", "mtlx"))
     return [str(each.GetPath()).removeprefix(path) for each in found]
 

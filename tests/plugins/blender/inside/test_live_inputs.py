@@ -11,6 +11,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import parse_wanted
 from verdigris.core.material.live_inputs.open_inputs import reach_of_published
+from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.blender import bake_job, operators, panels
@@ -74,6 +75,28 @@ def test_sockets_of_groups_and_labelled_values_are_offered_with_their_ranges(rus
     group = next(node for node in rusty.node_tree.nodes if node.type == "GROUP")
     rusty.node_tree.links.new(value, group.inputs["Wet ness"])
     assert [each.name for each in live_offers(rusty)] == ["Tint"]
+
+
+def test_a_live_input_may_drive_heights_and_opacity_too(rusty):
+    tree = rusty.node_tree
+    group = next(node for node in tree.nodes if node.type == "GROUP")
+    lift, output = tree.nodes.new("ShaderNodeDisplacement"), tree.get_output_node("ALL")
+    tree.links.new(group.outputs["Wetter"], lift.inputs["Height"])
+    tree.links.new(lift.outputs[0], output.inputs["Displacement"])
+    mix, hole = tree.nodes.new("ShaderNodeMixShader"), tree.nodes.new("ShaderNodeBsdfTransparent")
+    tree.links.new(tree.nodes["Value"].outputs[0], mix.inputs[0])
+    tree.links.new(hole.outputs[0], mix.inputs[1])
+    tree.links.new(shader_of(rusty).outputs[0], mix.inputs[2])
+    tree.links.new(mix.outputs[0], output.inputs["Surface"])
+    choose(rusty, "Wet_ness", "Gloss")
+    found = document_of("copper")
+    loaded = parse_document(found.text, found.search)
+    material = loaded.require_material(found.material)
+    loaded.check(material)
+    assert {"Wet_ness", "Gloss"} <= set(published_inputs(loaded, material))
+    assert "image" not in found.text
+    other, emitting = height_document(loaded, material)
+    other.check(emitting)
 
 
 def test_names_that_others_have_with_a_number_are_left_to_them(rusty):
