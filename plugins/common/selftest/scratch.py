@@ -127,6 +127,14 @@ def Scope "materials"
     def Material "staged"
     {
         token outputs:mtlx:surface.connect = </materials/staged/surface.outputs:out>
+        token outputs:mtlx:displacement.connect = </materials/staged/lift.outputs:out>
+
+        def Shader "lift"
+        {
+            uniform token info:id = "ND_displacement_float"
+            float inputs:displacement = {height}
+            token outputs:out
+        }
 
         def Shader "surface"
         {
@@ -138,7 +146,10 @@ def Scope "materials"
     }
 }
 """
-STAGED = Expected("staged", {BASE_COLOUR: COLOUR_VALUE, ROUGHNESS: ROUGHNESS_VALUE})
+_HEIGHT_VALUE = 0.02
+STAGED = Expected(
+    "staged", {BASE_COLOUR: COLOUR_VALUE, ROUGHNESS: ROUGHNESS_VALUE, DISPLACEMENT: _HEIGHT_VALUE}
+)
 
 
 def write_stage(folder: Path) -> Path:
@@ -146,5 +157,6 @@ def write_stage(folder: Path) -> Path:
     file = folder / "scratch_stage.usda"
     colour, roughness = str(COLOUR_VALUE), str(ROUGHNESS_VALUE)
     text = _STAGE.replace("{colour}", colour).replace("{roughness}", roughness)
+    text = text.replace("{height}", str(_HEIGHT_VALUE))
     replace_file(file, text.encode())
     return file
