@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from .emitted import feed_emitted
-from .node_graph import NodeGraph, nodes_behind
+from .node_graph import NodeGraph, nodes_behind, output_of
 
 SOCKET = "Displacement"
 HEIGHT, VECTOR = "ShaderNodeDisplacement", "ShaderNodeVectorDisplacement"
@@ -22,6 +22,7 @@ _TANGENT = "TANGENT"
 _LINEAR = ("ADD", "SUBTRACT", "SCALE")
 _MIXES = ("ShaderNodeMix", "ShaderNodeMixRGB")
 _DIRECTED = ("VECTOR", "RGBA")
+_SAME_SCALE = 1e-3
 
 
 class Displacement(NamedTuple):
@@ -33,9 +34,9 @@ class Displacement(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def find_displacement(output: bpy.types.Node) -> Displacement | None:
-    """What displaces the material of an output; None if nothing does."""
-    port = output.inputs[SOCKET]
+def find_displacement(material: bpy.types.Material) -> Displacement | None:
+    """What displaces a material that has an output; None if nothing does."""
+    port = output_of(material).inputs[SOCKET]
     found = [node for node in _sources(port, ()) if not node.mute]
     if not found:
         return None
@@ -47,12 +48,28 @@ def find_displacement(output: bpy.types.Node) -> Displacement | None:
             space = node.bl_rna.properties["space"].enum_items[node.space].name
             how = f"the vectors of {node.name!r} are in {space}: use Tangent Space"
             return Displacement(problem=how)
-    notes = tuple(
+    notes = [
         f"{node.name!r} displaces along the surface's own normal: its input 'Normal' is left out"
         for node in found
         if node.bl_idname == HEIGHT and node.inputs["Normal"].is_linked
-    )
-    return Displacement(any(node.bl_idname == VECTOR for node in found), notes=notes)
+    ]
+    if any(node.space != "WORLD" for node in found):
+        notes += _of_scaled_objects(material)
+    return Displacement(any(node.bl_idname == VECTOR for node in found), notes=tuple(notes))
+
+
+def _of_scaled_objects(material: bpy.types.Material) -> Iterator[str]:
+    """A note on the first object whose scale changes the displacement of its material."""
+    for item in bpy.context.scene.objects:
+        scale = item.matrix_world.to_scale()
+        is_scaled = any(abs(each - 1) > _SAME_SCALE for each in scale)
+        if is_scaled and material in [slot.material for slot in item.material_slots]:
+            sizes = " x ".join(f"{each:.3g}" for each in scale)
+            yield (
+                f"{item.name} is scaled by {sizes}, which scales its displacement too, and not that "
+                "of the bundle: apply the scale, or use World Space"
+            )
+            return
 
 
 def _sources(

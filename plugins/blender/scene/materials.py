@@ -76,7 +76,7 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
     chosen = [each for each in known if is_chosen(source, each)]
-    displaced = find_displacement(output_of(source))
+    displaced = find_displacement(source)
     notes = [*_left_out(source, nodes, displaced), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))

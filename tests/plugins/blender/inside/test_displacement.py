@@ -115,6 +115,18 @@ def test_heights_are_those_of_the_displacement_node(copper, middle, scale):
     assert before == after
 
 
+def test_an_object_that_scales_its_displacement_is_named(copper, plane):
+    u, _ = place(copper.node_tree)
+    node = add(copper.node_tree, "Displacement", {"Height": u})
+    displace(copper, node.outputs[0])
+    plane.scale = (2, 2, 0.5)
+    bpy.context.view_layer.update()
+    (note,) = read()[0].notes
+    assert note.startswith("plane is scaled by 2 x 2 x 0.5, which scales its displacement too")
+    node.space = "WORLD"
+    assert read()[0].notes == ()
+
+
 def test_a_constant_height_is_one(copper):
     node = add(copper.node_tree, "Displacement", {"Height": 0.75, "Midlevel": 0.5, "Scale": 2.0})
     displace(copper, node.outputs[0])
