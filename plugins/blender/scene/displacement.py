@@ -66,7 +66,7 @@ def _of_scaled_objects(material: bpy.types.Material) -> Iterator[str]:
         if is_scaled and material in [slot.material for slot in item.material_slots]:
             sizes = " x ".join(f"{each:.3g}" for each in scale)
             yield (
-                f"{item.name} is scaled by {sizes}, which scales its displacement too, and not that "
+                f"{item.name} is scaled by {sizes}, which scales its displacement, and not that "
                 "of the bundle: apply the scale, or use World Space"
             )
             return

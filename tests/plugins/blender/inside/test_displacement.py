@@ -122,7 +122,7 @@ def test_an_object_that_scales_its_displacement_is_named(copper, plane):
     plane.scale = (2, 2, 0.5)
     bpy.context.view_layer.update()
     (note,) = read()[0].notes
-    assert note.startswith("plane is scaled by 2 x 2 x 0.5, which scales its displacement too")
+    assert note.startswith("plane is scaled by 2 x 2 x 0.5, which scales its displacement, and")
     node.space = "WORLD"
     assert read()[0].notes == ()
 
