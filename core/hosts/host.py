@@ -100,7 +100,8 @@ class HostMesh:
 
     name: str
     position: Floats
-    """(T, 3, 3), in the scene's space with y up."""
+    """(T, 3, 3), in the scene's space with y up. In metres, like heights of the scene's materials,
+    but for meshes of USD stages, which keep the stage's unit."""
 
     normal: Floats
     """(T, 3, 3)"""
