@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 EFFECTS = SHADER_FOLDER / "bundle" / "effect"
 GLSL, HLSL = ".ogsfx", ".fx"
 LIGHTS = 4
+# Heights are in metres, and places in Maya in centimetres.
+_UNITS_A_METRE = 100.0
 # Direct3D 11 and OpenGL 4.1 promise textures with this side.
 _LARGEST_SIDE = 16384
 _TARGETS = {GLSL: ("-target", "glsl"), HLSL: ("-target", "hlsl", "-profile", "sm_5_0")}
@@ -343,11 +345,12 @@ def _heights_text(heights: HeightMap, suffix: str) -> str:
     """The relief, and the access to the image with all levels of the height map."""
     _, tops = latent_atlas([level[None] for level in heights.levels])
     rows = 1 + sum(len(level) for level in heights.levels) + 1
+    scale = _UNITS_A_METRE * heights.scale
     lines = [
         _array("int", "kHeightTops", [str(top) for top in tops], suffix),
         f"const int kHeightRows = {rows};",
         f"const ivec2 kHeightSize = ivec2({heights.size[0]}, {heights.size[1]});",
-        f"const vec2 kHeightRange = vec2({heights.scale!r}, {heights.midlevel!r});",
+        f"const vec2 kHeightRange = vec2({scale!r}, {heights.midlevel!r});",
         _fetch("effectHeights", "heights", suffix),
         (EFFECTS / "heights.glsl").read_text("utf-8"),
         relief_text(),

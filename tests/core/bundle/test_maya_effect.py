@@ -305,6 +305,10 @@ def test_a_leaf_gives_the_rows_of_both_sides_on_a_flat_relief(written, tmp_path)
     is_own = np.concatenate([above.wi[:, 2], below.wi[:, 2]]) > 0
     seen = (queries["wo"][:, 2] > 2e-3) & is_own
     effect = Effect(files["brass.ogsfx"].read_text())
+    # metres are 100 of Maya's units
+    wanted_scale = 100 * make_height_map(bumpy_heights()).scale
+    (scale,) = re.findall(r"kHeightRange = vec2\(([^,]*),", effect.stages["PixelStage"])
+    assert float(scale) == pytest.approx(wanted_scale)
     code, count = re.subn(
         r"kHeightRange = .*;", "kHeightRange = vec2(1e-4, 0.0);", effect.stages["PixelStage"]
     )
