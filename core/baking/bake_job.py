@@ -107,10 +107,15 @@ class OpenJob:
     folder: Path
     name: str
 
-    def prepare(self, device: Device, points: MeshPoints | None = None) -> Prepared:
+    def prepare(
+        self,
+        device: Device,
+        points: MeshPoints | None = None,
+        teachers: Sequence[Teacher] | None = None,
+    ) -> Prepared:
         """Reads the importance map and compiles the materials, on the points of a mesh if there are
-        any."""
-        from verdigris.core.baking.prepare import prepare
+        any. `teachers` are the compiled materials, if there are any."""
+        from verdigris.core.baking.prepare import prepare, prepare_compiled
         from verdigris.core.importance.maps import read_importance
         from verdigris.core.ladder.mesh.mesh_domain import coverage_weights
 
@@ -121,7 +126,10 @@ class OpenJob:
         if points is not None:
             weights = coverage_weights(points, weights)
         request = replace(self.job.request, importance=weights)
-        prepared = prepare(request, self.chosen, device, self.folder, self.name, points)
+        if teachers is not None:
+            prepared = prepare_compiled(request, teachers, self.folder, self.name)
+        else:
+            prepared = prepare(request, self.chosen, device, self.folder, self.name, points)
         return prepared.with_options(
             keeps_versions=self.job.keeps_versions,
             keeps_weights=self.job.keeps_weights and file is None and points is None,

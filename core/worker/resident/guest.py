@@ -18,6 +18,7 @@ from verdigris.core.base.process.processor import return_freed_memory
 from verdigris.core.progress import Event
 from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.protocol.streams import Heartbeat, Outbox
+from verdigris.core.worker.resident.kept import KeptTeachers
 
 _FLUSH = 2.0
 
@@ -25,11 +26,13 @@ _FLUSH = 2.0
 class Guest:
     """The bake of one program. All but `hear` and `leave` are called in the worker's own thread."""
 
-    def __init__(self, opened: socket.socket, asked: dict[str, Any], device: str) -> None:
+    def __init__(
+        self, opened: socket.socket, asked: dict[str, Any], device: str, kept: KeptTeachers
+    ) -> None:
         self._stream = cast(BinaryIO, opened.makefile("wb", buffering=0))
         self._outbox = Outbox(self._stream, self.leave)
         self._heartbeat = Heartbeat(lambda event: self._outbox.post(event.as_json()))
-        self._asked, self._device = asked, device
+        self._asked, self._device, self._kept = asked, device, kept
         self._control = BakeControl()
         self._has_left = False
         self._last: dict[str, Any] = {"event": "done"}
@@ -89,7 +92,7 @@ class Guest:
 
         job = Fields("bake", "", dict(self._asked.get("job") or {}), ProtocolError)
         opened = BakeJob.from_json(job).open()
-        prepared = opened.prepare(open_to_bake(self._device))
+        prepared = self._kept.prepare(opened, open_to_bake(self._device))
         run = prepared.continued if self._asked.get("continues") else prepared.bake
         slower: dict[str, str] | None = {} if self._asked.get("checks_speed") else None
         for event in with_speeds(run(self._control), prepared.teachers, slower):

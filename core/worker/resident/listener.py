@@ -16,6 +16,7 @@ from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.resident.guest import Guest
 from verdigris.core.worker.resident.hosted_panel import HostedPanel
+from verdigris.core.worker.resident.kept import KeptTeachers
 from verdigris.core.worker.resident.place import (
     COMMAND,
     Address,
@@ -44,6 +45,8 @@ class Listener:
         self._guest: Guest | HostedPanel | None = None
         self._is_taken = False
         self._asked_to_end = False
+        self.kept = KeptTeachers()
+        """Materials of the last guest."""
         self.has_room = True
         """Whether a guest may come now. A panel's own bakes come first."""
         self.wake: Callable[[], None] = lambda: None
@@ -194,7 +197,9 @@ class Listener:
     ) -> None:
         if not self._is_free_for(opened):
             return
-        guest = Guest(opened, asked, self._place.device)
+        # a panel's worker has materials of its own on the device
+        kept = self.kept if self._kind == COMMAND else KeptTeachers()
+        guest = Guest(opened, asked, self._place.device, kept)
         self._begin(guest)
         # until the connection ends
         with contextlib.suppress(OSError):

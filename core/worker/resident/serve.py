@@ -18,7 +18,8 @@ from verdigris.core.worker.resident.place import COMMAND, Place
 
 # Seconds of a wait: a signal that comes just before a wait is handled after it.
 _LONGEST_WAIT = 0.2
-# Seconds after a bake in which the program waits for the next one, and loads no kernels meanwhile.
+# Seconds after a bake in which the program waits for the next one: it keeps the materials, and
+# loads no kernels meanwhile.
 _REST = 20.0
 # The most bytes by which the worker may grow after its first bake.
 _MOST_GROWTH = 1 << 30
@@ -54,8 +55,12 @@ def _serve(listener: Listener, device: str, idle: float) -> None:
         listener.is_asked_to_end and listener.guest is None
     ):
         if listener.guest is None:
+            if time.monotonic() < rests_until:
+                listener.wait(_LONGEST_WAIT)
+                continue
+            listener.kept.forget()
             # between two parts a guest may come
-            if time.monotonic() < rests_until or next(warming, _DONE) is _DONE:
+            if next(warming, _DONE) is _DONE:
                 listener.wait(_LONGEST_WAIT)
             continue
         # two bakes do not mix

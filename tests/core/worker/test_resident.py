@@ -36,6 +36,7 @@ from verdigris.core.worker.client.resident import (
     stop_resident,
 )
 from verdigris.core.worker.client.resident_connection import Resident
+from verdigris.core.worker.resident.kept import KeptTeachers
 from verdigris.core.worker.resident.listener import Listener
 from verdigris.core.worker.resident.place import COMMAND, Place, ResidentError, own_folder
 
@@ -136,6 +137,25 @@ def test_a_command_finds_the_worker_and_gets_the_same_result(
     assert stop_resident(None)
     wait_for_end(address.process)
     assert [*runtime.glob("worker*")] == [Place.of().log]
+
+
+def test_materials_are_kept_for_a_bake_of_the_same_files(clay, tmp_path):
+    kept, device = KeptTeachers(), devices.open_device("software")
+
+    def teacher(folder, **changes):
+        job = replace(clay(folder), **changes)
+        (found,) = kept.prepare(job.open(), device).teachers
+        return found
+
+    first = teacher("first")
+    assert teacher("second") is first
+    changed = teacher("third", inputs=("d/color=0.1,0.2,0.3",))
+    assert changed is not first
+    (tmp_path / "clay.mtlx").write_text(CLAY.replace("0.7", "0.6"))
+    edited = teacher("fourth")
+    assert edited is not changed and teacher("fifth") is edited
+    kept.forget()
+    assert teacher("sixth") is not edited
 
 
 def client_of(address):
