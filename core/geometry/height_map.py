@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.domain import height_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Doubles, FloatArray, Floats
+    from verdigris.core.base.array_types import Doubles, Floats
 
 # A height has 16 bits, in two bytes; an extremum has 8.
 _MOST, _OF_BYTE = 65535, 257
 # The height of a texel: this, times 256 times its first channel plus its second.
 MEAN_OF_BYTES = 255 / _MOST
-# Heights that differ by less, in parts of the largest, are constant.
-_LEAST_RANGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,11 @@ def make_height_map(heights: Floats) -> HeightMap | None:
         if side < 1 or side & (side - 1):
             raise SettingsError(f"a height map has {columns} x {rows} texels: use powers of two")
     values = heights.astype(np.float64)
-    lowest, scale = range_of(values)
+    lowest, scale = height_range(values)
     if not scale:
         return None
     finest = np.rint((values - lowest) / scale * _MOST).astype(np.int64)
     return HeightMap(texels_of(finest), scale, -lowest / scale)
-
-
-def range_of(heights: FloatArray) -> tuple[float, float]:
-    """The lowest height, and how much higher the highest is: 0 if they are constant."""
-    lowest, highest = float(heights.min()), float(heights.max())
-    scale = highest - lowest
-    return lowest, scale if scale > _LEAST_RANGE * max(abs(lowest), abs(highest)) else 0.0
 
 
 def texels_of(finest: NDArray[np.int64]) -> list[NDArray[np.uint8]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.geometry.height_map import HeightMap, make_height_map, range_of
+from verdigris.core.geometry.height_map import HeightMap, make_height_map
 from verdigris.core.material.teacher.heights import find_heights
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ _FEWEST, _MOST = 512, 2048
 _LEAST = 32
 # With mip levels.
 _TEXEL_BYTES = 4 * 4 / 3
-# Heights that span more, in widths of uv, are probably in other units.
-_LARGEST_RANGE = 1.0
 
 
 class TeacherRelief(NamedTuple):
@@ -46,26 +44,4 @@ def find_relief(teacher: Teacher, most: int = PICTURE_TEXELS) -> TeacherRelief:
         return TeacherRelief(None, (f"the displacement is left out: {failure}",))
     if found is None:
         return TeacherRelief(None)
-    notes = notes_on_heights(found.not_finite, *range_of(found.values))
-    return TeacherRelief(make_height_map(found.values), notes)
-
-
-def notes_on_heights(not_finite: float, lowest: float, scale: float) -> tuple[str, ...]:
-    """What is to be said of heights from `lowest` to `lowest + scale`, of which a share was not
-    finite."""
-    notes = []
-    if not_finite:
-        notes.append(
-            f"the displacement is not finite at {100 * not_finite:.3g}% of the surface, and "
-            "counts as 0 there: look for divisions by zero"
-        )
-    if not scale and lowest:
-        notes.append(
-            f"the displacement is {lowest:.3g} everywhere and left out: move the mesh instead"
-        )
-    elif scale > _LARGEST_RANGE:
-        notes.append(
-            f"the displacement spans {scale:.3g} times the width of uv, if that is 1 unit "
-            "wide: relief shows its highest places only; check its scale"
-        )
-    return tuple(notes)
+    return TeacherRelief(make_height_map(found.values), found.notes)

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.base.array_types import Floats
+    from verdigris.core.base.array_types import FloatArray, Floats
     from verdigris.core.base.json_fields import Fields
 
 
@@ -24,6 +24,8 @@ QUADS = 5
 followed by a number of the painted colour; and two uv sets.
 `shaders/material/teacher/material.slang` reads them."""
 MOST_SETS = 2
+# Heights that differ by less, in parts of the largest, are constant.
+_LEAST_RANGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -102,3 +104,10 @@ class MeshPoints:
     def digest(self) -> str:
         """A digest of all values: a bake on another mesh is another bake."""
         return hashlib.sha256(self.texels.tobytes()).hexdigest()[:24]
+
+
+def height_range(heights: FloatArray) -> tuple[float, float]:
+    """The lowest height, and how much higher the highest is: 0 if they are constant."""
+    lowest, highest = float(heights.min()), float(heights.max())
+    scale = highest - lowest
+    return lowest, scale if scale > _LEAST_RANGE * max(abs(lowest), abs(highest)) else 0.0

@@ -15,6 +15,8 @@ from verdigris.core.material.analyse.displacement import displacement_parts, hei
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
+    DISPLACEMENT,
+    DROPPED,
     FROM_OUTSIDE,
     KEPT,
     TRANSMITTED,
@@ -28,7 +30,7 @@ from verdigris.core.material.analyse.image_facts import (
 )
 from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mesh
 from verdigris.core.material.analyse.parts import parts_of
-from verdigris.core.material.analyse.transmission import find_transmission
+from verdigris.core.material.analyse.transmission import find_transmission, varying_walls
 from verdigris.core.material.codegen.shader_teacher import shader_implementation
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import own_implementations, upstream_nodes
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.probe import Probe
     from verdigris.core.material.teacher.teacher import Teacher
 
+# Texels a side at which heights are tried.
+_HEIGHT_TEXELS = 64
 # Variables of an engine that a report names.
 _MOST_LISTED = 8
 _PLACE_NODES = ("texcoord", "position", "geompropvalue")
@@ -125,6 +129,7 @@ def describe_material(
         fixed=tuple(_fixed_parameters(shaders)),
         parts=(
             *_as_solid(parts_of(nodes), nodes),
+            *varying_walls(nodes),
             *converted_types(document, nodes),
             *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
@@ -188,13 +193,29 @@ def _probed(
     document: Document, material: Material, report: MaterialReport, device_choice: str | None
 ) -> MaterialReport:
     from verdigris.core.base.device import open_device
+    from verdigris.core.material.domain import height_range
+    from verdigris.core.material.teacher.heights import find_heights
     from verdigris.core.material.teacher.probe import probe
     from verdigris.core.material.teacher.teacher import Teacher
+
+    def evaluated(part: Part) -> Part:
+        """What only evaluated heights tell of a displacement."""
+        if part.name != DISPLACEMENT or part.fate == DROPPED:
+            return part
+        try:
+            heights = find_heights(teacher, _HEIGHT_TEXELS)
+        except VerdigrisError as failure:
+            return replace(part, fate=DROPPED, how=str(failure))
+        if heights is None or not heights.notes:
+            return part
+        fate = APPROXIMATED if height_range(heights.values)[1] else DROPPED
+        return replace(part, fate=fate, how="; ".join(heights.notes))
 
     device = open_device(device_choice)
     try:
         teacher = Teacher(document, material, device)
-        return replace(_with_images(report, teacher), probe=probe(teacher))
+        parts = tuple(map(evaluated, report.parts))
+        return replace(_with_images(replace(report, parts=parts), teacher), probe=probe(teacher))
     except VerdigrisError as failure:
         return replace(report, problem=str(failure))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.geometry.height_map import range_of
-from verdigris.core.geometry.teacher_relief import notes_on_heights
 from verdigris.core.ladder.surface_shader.texel_points import TexelPoints
 from verdigris.core.ladder.texels.displacement import DISPLACEMENT, Displacement
 from verdigris.core.ladder.views.reference import emissions_at
-from verdigris.core.material.teacher.heights import clear_wrong, height_teacher
+from verdigris.core.material.domain import height_range
+from verdigris.core.material.teacher.heights import clear_wrong, height_teacher, notes_on_heights
 
 if TYPE_CHECKING:
     from verdigris.core.base.array_types import Floats
@@ -46,8 +45,8 @@ def find_displacement(scene: Scene, size: int) -> FoundDisplacement:
     every = points.of(slice(0, 1))
     if not len(every):
         return FoundDisplacement(None)
-    lowest, scale = range_of(every)
-    notes = notes_on_heights(wrong / len(every), lowest, scale)
+    lowest, scale = height_range(every)
+    notes = notes_on_heights(wrong / len(every), lowest, scale, teacher.non_finite_texels)
     if not scale:
         return FoundDisplacement(None, notes)
     values = points.texture(slice(0, 1), lambda heights: (heights - lowest) / scale)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.analyse.adjusted_lobes import input_text, written_numbers
-from verdigris.core.material.analyse.features import Feature
+from verdigris.core.material.analyse.features import APPROXIMATED, Feature, Part
 from verdigris.core.material.analyse.parts import is_on
 from verdigris.core.material.graph.traversal import is_fed
 from verdigris.core.material.sides import INDICES
@@ -102,6 +102,18 @@ def find_transmission(nodes: Sequence[mx.Node]) -> Transmission | None:
     if is_thin or solid is None or abs(solid - 1) < _LEAST_INDEX_STEP:
         return Transmission(True, 1.0)
     return Transmission(False, solid)
+
+
+def varying_walls(nodes: Sequence[mx.Node]) -> list[Part]:
+    """What is lost of surfaces that are thin walls in places only."""
+    return [
+        Part("thin walls", APPROXIMATED, f"{thin} varies, and all of the surface is a thin wall")
+        for node in nodes
+        if (model := _MODELS.get(node.getCategory())) is not None
+        and (thin := model.thin)
+        and is_fed(node, thin)
+        and find_transmission([node]) is not None
+    ]
 
 
 def require_transmission(nodes: Sequence[mx.Node], document: str) -> Transmission | None:

@@ -29,8 +29,13 @@ _PLAIN = frozenset(
 )
 # Programs may append an f to a number.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
-# Inputs that change nothing that a bake keeps: the spread of light inside a body.
-_WITHOUT_EFFECT = ("subsurface_radius", "radius")
+# Inputs that change nothing that a bake keeps: the spread of light inside a body, and dispersion.
+_WITHOUT_EFFECT = (
+    *("subsurface_radius", "subsurface_radius_scale", "subsurface_scale", "radius"),
+    *("subsurface_anisotropy", "subsurface_scatter_anisotropy", "transmission_scatter_anisotropy"),
+    *("transmission_dispersion", "transmission_dispersion_scale", "dispersion"),
+    "transmission_dispersion_abbe_number",
+)
 _TRUTH = {"1": "true", "0": "false", "True": "true", "False": "false"}
 _NUMBER_OF = {"true": "1", "false": "0"}
 _OPAQUE = "1"

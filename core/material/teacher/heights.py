@@ -3,7 +3,10 @@ document (normalise/heights.py)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +14,7 @@ import numpy as np
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.kernels import Source
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.material.domain import height_range
 from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.shader.trial_result import ShaderTrial
 from verdigris.core.material.teacher.teacher import Teacher
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 # Heights of at least this size are not finite: the kernel limits values to the largest single
 # float, which also replaces NaN.
 _LARGEST = 1e30
+# Heights that span more, in widths of uv, are probably in other units.
+_LARGEST_RANGE = 1.0
 _PLACES_A_SIDE = 2
 _SMALLEST = 32
 # Mean error of a coarser map, as a part of the range of heights.
@@ -37,6 +43,43 @@ class Heights:
     """In world units, [height, width]; row 0 is at v = 0.5 / height."""
     not_finite: float = 0.0
     """The share of places whose height is NaN or infinite; they count as 0."""
+    not_finite_texels: Mapping[Path, int] = field(default_factory=dict)
+    """By image, the number of texels that are NaN or infinite. They read as 0."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """For the user, one line each."""
+        range_ = height_range(self.values)
+        return notes_on_heights(self.not_finite, *range_, self.not_finite_texels)
+
+
+def notes_on_heights(
+    not_finite: float,
+    lowest: float,
+    scale: float,
+    texels: Mapping[Path, int] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """What is to be said of heights from `lowest` to `lowest + scale`, of which a share, or texels
+    of images, were not finite."""
+    notes = [
+        f"{count} texels of {path.name}, which the displacement reads, are not finite: they are 0"
+        for path, count in texels.items()
+    ]
+    if not_finite:
+        notes.append(
+            f"the displacement is not finite at {100 * not_finite:.3g}% of the surface, and "
+            "counts as 0 there: look for divisions by zero"
+        )
+    if not scale and lowest:
+        notes.append(
+            f"the displacement is {lowest:.3g} everywhere and left out: move the mesh instead"
+        )
+    elif scale > _LARGEST_RANGE:
+        notes.append(
+            f"the displacement spans {scale:.3g} times the width of uv, if that is 1 unit "
+            "wide: relief shows its highest places only; check its scale"
+        )
+    return tuple(notes)
 
 
 class _HeightTeacher(Teacher):
@@ -99,7 +142,8 @@ def heights_at(teacher: Teacher, width: int, height: int) -> Heights | None:
     if other is None:
         return None
     values = average(other, width, height, _PLACES_A_SIDE)[..., 0]
-    return Heights(values, other.not_finite / max(1, other.places))
+    not_finite = other.not_finite / max(1, other.places)
+    return Heights(values, not_finite, other.non_finite_texels)
 
 
 def _as_small_as_needed(finest: Floats) -> Floats:

@@ -124,17 +124,57 @@ def test_usd_opacity_is_a_map_unless_it_means_transmission(mode, threshold, part
     assert found.probe.opacity == pytest.approx((coverage, coverage), abs=1e-3)
 
 
-def test_a_colour_for_the_radius_of_subsurface_light_is_a_notice():
+@pytest.mark.parametrize("name", ["subsurface_radius", "transmission_dispersion_scale"])
+def test_a_colour_for_a_number_without_effect_is_a_notice(name):
     text = document(
         '<open_pbr_surface name="shader" type="surfaceshader">'
         '<input name="subsurface_weight" type="float" value="1"/>'
-        '<input name="subsurface_radius" type="color3" value="1, 0.5, 0.2"/></open_pbr_surface>',
+        f'<input name="{name}" type="color3" value="1, 0.5, 0.2"/></open_pbr_surface>',
         material(),
     )
-    found = report(text, probe=True)
-    assert found.problem == "" and max(found.probe.albedo) > 0.5
+    found = report(text, probe=name == "subsurface_radius")
+    assert found.problem == "" and (found.probe is None or max(found.probe.albedo) > 0.5)
     [types] = [part for part in found.parts if part.name == "types"]
-    assert "shader/subsurface_radius: a color3 for a float, left out" in types.how
+    assert f"shader/{name}: a color3 for a float, left out" in types.how
+
+
+def test_a_wall_that_is_thin_in_places_is_approximated():
+    nodes = (
+        '<image name="where" type="float"/><ifgreater name="thin" type="boolean"><input '
+        'name="value1" type="float" nodename="where"/></ifgreater>'
+    )
+    thin = '<input name="thin_walled" type="boolean" nodename="thin"/>'
+    clear = '<input name="transmission" type="float" value="1"/>'
+    assert fates(with_surface(thin + clear, nodes))["thin walls"] == "approximated"
+    assert "thin walls" not in fates(with_surface(thin, nodes))
+
+
+@pytest.mark.parametrize(
+    ("height", "scale", "fate", "how"),
+    [
+        ("value='0.5'", "0.5", "dropped", "is 0.25 everywhere and left out: move the mesh"),
+        ("nodename='noise'", "-1e6", "approximated", "times the width of uv"),
+        ("nodename='noise'", "-0.1", "kept", "as a height map"),
+        ("nodename='noise'", "nan", "dropped", "node 'bumps', input 'scale': the value 'nan'"),
+        ("nodename='root'", "1", "dropped", "is not finite at 100% of the surface"),
+    ],
+)
+def test_heights_without_use_are_named_when_they_are_evaluated(height, scale, fate, how):
+    text = document(
+        '<noise2d name="noise" type="float"/><sqrt name="root" type="float">'
+        '<input name="in" type="float" value="-1"/></sqrt>',
+        '<oren_nayar_diffuse_bsdf name="d" type="BSDF"/><surface name="shader" '
+        'type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>',
+        f'<displacement name="bumps" type="displacementshader"><input name="displacement" '
+        f'type="float" {height}/><input name="scale" type="float" value="{scale}"/></displacement>',
+        material().replace(
+            "</surfacematerial>",
+            '<input name="displacementshader" type="displacementshader" nodename="bumps"/>'
+            "</surfacematerial>",
+        ),
+    )
+    [part] = [part for part in report(text, probe=True).parts if part.name == "displacement"]
+    assert part.fate == fate and how in part.how
 
 
 @pytest.mark.parametrize(
