@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
 
 _PASSING = (
-    "glTF textures have one colour for it at each place, and a UsdPreviewSurface shows reflected "
-    "light only"
+    "glTF textures have one colour for it at each place; of these, a UsdPreviewSurface and the "
+    "plug-ins show reflected light only"
 )
 
 

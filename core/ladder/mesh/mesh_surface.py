@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LEAST_COVER = 0.02
 # The uv of a tile may lie beyond its border by this much.
 _SAME = 1e-4
+# The sum of the areas of a closed mesh, as vectors, is a smaller part of its area.
+_OPEN = 1e-3
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,17 @@ class Surface:
     @cached_property
     def radius(self) -> float:
         return float(np.linalg.norm(self.mesh.position - self.centre, axis=-1).max()) or 1.0
+
+    @cached_property
+    def thickness(self) -> float:
+        """The mean length of straight lines through a closed mesh, 4 V / A (Cauchy). One with holes
+        or inside out counts as thick as it is wide."""
+        corners = self.mesh.position.astype(np.float64) - self.centre
+        across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.linalg.norm(across, axis=1).sum() / 2
+        volume = (corners[:, 0] * across).sum() / 6
+        is_closed = np.linalg.norm(across.sum(0)) / 2 < _OPEN * area
+        return float(4 * volume / area) if is_closed and volume > 0 else 2 * self.radius
 
     @cached_property
     def vertices(self) -> tuple[Ints, int]:

@@ -157,15 +157,16 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         written = super().write_files(folder, has_ktx, atlas)
         if atlas is None:
             opacity = None if self.opacity is None else self.opacity.grid.values
-            shader, grid = surface_of_pbr(self.textures, opacity, self.name, self.passing)
-            written.shader = replace(shader, displacement=self.displacement)
-            files = written.files
+            files, stem = written.files, f"{self.name}_surface"
             there = {port: files[use] for port, use in _SHARED.items() if use in files}
-            if FRONT in files:
-                there["base_color"] = files[FRONT]
-            written.shader_files = write_images(
-                written.shader, grid, folder, f"{self.name}_surface", there=there
-            )
+            shader, grid = surface_of_pbr(self.textures, opacity, self.name)
+            written.shader = replace(shader, displacement=self.displacement)
+            written.shader_files = write_images(shader, grid, folder, stem, there=there)
+            if self.passing is not None:
+                there = {**written.shader_files, "base_color": files[FRONT]}
+                shader, grid = surface_of_pbr(self.textures, opacity, self.name, self.passing)
+                written.network = replace(shader, displacement=self.displacement)
+                written.network_files = write_images(shader, grid, folder, stem, there=there)
         return written
 
     def write_viewport_textures(self, written: Written, folder: Path) -> dict[str, str]:

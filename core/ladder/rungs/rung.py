@@ -79,6 +79,9 @@ class Written:
     """The surface shader that scenes show; None for stored light and for UDIM tiles."""
     shader_files: dict[str, str] = field(default_factory=dict)
     """File names by the inputs of the shader."""
+    network: SurfaceShader | None = None
+    """The shader for renderers that read MaterialX, if it has more than scenes show."""
+    network_files: dict[str, str] = field(default_factory=dict)
 
     @property
     def has_alpha(self) -> bool:
@@ -333,6 +336,8 @@ class Rung:
     def networks(self, written: Written, uv_sets: tuple[str, str]) -> dict[str, str]:
         """MaterialX documents for renderers that read them on USD stages, by the names of the
         variants that show them. `uv_sets` are those of the material and of light."""
+        if written.network is not None:
+            return {self.name: written.network.write(written.network_files)}
         if written.shader is None:
             return {}
         return {self.name: written.shader.write(written.shader_files)}

@@ -66,7 +66,7 @@ class PassingLight:
     @classmethod
     def on_mesh(cls, scene: Scene, size: int) -> PassingLight | None:
         """What passes at each texel of textures with this size; None for an opaque material."""
-        material, thickness = scene.teacher, 2 * scene.surface.radius
+        material, thickness = scene.teacher, scene.surface.thickness
         side = min(size, _MOST_TEXELS)
         seen = seen_by_texels(scene, side, (0.0, 0.0)) if material.index_below else None
         if seen is None:

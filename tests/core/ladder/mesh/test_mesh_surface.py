@@ -20,6 +20,8 @@ from verdigris.core.ladder.mesh.mesh_domain import mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
 from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 
+from ..small_ladder import make_ball
+
 ROOT = Path(__file__).resolve().parents[4]
 MESHES = runpy.run_path(str(ROOT / "examples/ladder/make_meshes.py"))
 
@@ -204,3 +206,12 @@ def test_a_camera_inside_of_a_mesh_or_away_from_it_is_refused():
         see(ball, look_at((0, 0, 0.1), (0, 0.3, -3), resolution=(32, 32)), 3)
     with pytest.raises(SettingsError, match="camera 2 sees nothing of ball"):
         see(ball, look_at((0, 0, 9), (0, 0, 19), resolution=(32, 32)), 2)
+
+
+def test_a_closed_mesh_is_as_thick_as_lines_through_it_are_long():
+    ball = make_ball()
+    # 4/3 of the radius of a sphere
+    assert ball.thickness == pytest.approx(4 / 3, rel=0.03)
+    half = Mesh(*(each[:300] for each in (ball.mesh.position, ball.mesh.normal, ball.mesh.uv)))
+    bowl = Surface(half, {"st": half.uv})
+    assert bowl.thickness == 2 * bowl.radius
