@@ -19,7 +19,9 @@ from verdigris.core.bundle.files.reference import Reference, make_reference
 from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.geometry.height_map import make_height_map
 from verdigris.core.material.live_inputs.live_input import LiveInput, parse_all_wanted
+from verdigris.core.network.parameters import TransmittedSide
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from ..core.bundle.bundles import lively_parameters, random_curves
@@ -197,16 +199,25 @@ def _bundles_and_zips(folder: Path) -> None:
         _write(folder / f"zip_{name}" / "a.zip", zip_files(entries, method))
 
 
-def _bundle(path: Path, spec: NetworkSpec, kind: str = "", **contents: object) -> Path:
+_ROWS = "reference", "transmitted_reference"
+
+
+def _bundle(
+    path: Path, spec: NetworkSpec, kind: str = "", index: float = 0.0, **contents: object
+) -> Path:
     layout = LatentLayout(8, 4, 4)
     parameters = lively_parameters(spec, layout)
+    if index:
+        below = lively_parameters(spec, layout, seed=4)
+        parameters.transmitted = TransmittedSide(below.decoder, index, below.head)
     exported = export_numbers(parameters, **({"format_name": kind} if kind else {}))
-    whole = make_reference(exported.parameters)
-    # fewer rows than a bake writes, which would be most of the work
-    rows = {name: None if value is None or hasattr(value, "_fields") else value[:256]
-            for name, value in vars(whole).items() if name in ("uv", "lod", "wi", "wo", "live",
-                                                               "exported")}  # fmt: skip
-    contents.setdefault("reference", Reference(**rows))
+    for name, side in zip(_ROWS, exported.parameters.sides, strict=False):
+        whole = make_reference(side)
+        # fewer rows than a bake writes, which would be most of the work
+        rows = {name: None if value is None or hasattr(value, "_fields") else value[:256]
+                for name, value in vars(whole).items() if name in ("uv", "lod", "wi", "wo", "live",
+                                                                   "exported")}  # fmt: skip
+        contents.setdefault(name, Reference(**rows))
     path.mkdir(parents=True, exist_ok=True)
     return write_bundle(path / "a.vdg", exported, Contents(**contents))
 
@@ -220,7 +231,12 @@ def _packs(folder: Path) -> None:
     spec = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
     made = folder / "made"
     opacity = [np.full((1, 1, 1), 7, np.uint8)]
-    bundles = [_bundle(made / "copper", spec), _bundle(made / "lace", spec, RGBA8, opacity=opacity)]
+    heights = make_height_map(np.eye(4, dtype=np.float32))
+    bundles = [
+        _bundle(made / "copper", spec),
+        _bundle(made / "lace", spec, RGBA8, opacity=opacity),
+        _bundle(made / "leaf", spec, RGBA8, index=1.5, relief=heights),
+    ]
     renamed = [each.rename(made / f"{each.parent.name}.vdg") for each in bundles]
     (folder / "pack").mkdir()
     with patch.object(runtime_files, "TARGETS", {}):

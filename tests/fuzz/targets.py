@@ -42,7 +42,9 @@ def read_pack(folder: Path) -> None:
     scene = open_scene(folder / "a.vdg")
     _each(scene.check_files, lambda: [*scene.parameters()], scene.stored)
     for material in scene.materials:
-        _each(lambda: scene.reference(material), lambda: scene.textures(material))  # noqa: B023
+        _each(lambda: [scene.reference(each) for each in material.sides],  # noqa: B023
+              lambda: scene.textures(material), lambda: scene.relief(material),  # noqa: B023
+              lambda: scene.transmitted_albedo(material))  # noqa: B023  # fmt: skip
 
 
 def read_set(folder: Path) -> None:
