@@ -239,7 +239,7 @@ def _packs(folder: Path) -> None:
     ]
     renamed = [each.rename(made / f"{each.parent.name}.vdg") for each in bundles]
     (folder / "pack").mkdir()
-    with patch.object(runtime_files, "TARGETS", {}):
+    with patch.multiple(runtime_files, TARGETS={}, RELIEF_TARGETS={}):
         pack([open_bundle(each) for each in renamed], folder / "pack" / "a.vdg")
     shutil.rmtree(made)
 
