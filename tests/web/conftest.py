@@ -124,7 +124,8 @@ def bundles(tmp_path_factory):
 
 
 def tilted_rows(heights, side=16):
-    """What numpy sees at the pixels of a unit plane that leans back by TILT."""
+    """What numpy sees at the pixels of a unit plane that leans back by TILT, with a sun before it
+    and behind."""
     down, across = np.divmod(np.arange(side * side), side)
     along = ((down + 0.5) / side - 0.5) / np.cos(TILT)
     inside = np.flatnonzero(np.abs(along) < 0.45)
@@ -133,6 +134,7 @@ def tilted_rows(heights, side=16):
     sine, cosine = np.sin(TILT), np.cos(TILT)
     wo = np.tile([0, -sine, cosine], (len(uv), 1))
     wi = np.tile([x, y * cosine - z * sine, y * sine + z * cosine], (len(uv), 1))
+    behind = np.tile([x, y * cosine + z * sine, y * sine - z * cosine], (len(uv), 1))
     level = int(np.log2(min(heights.size[0], heights.size[1] / cosine) / side))
     extent = np.ones_like(uv)
     place = relief(heights, uv, wo, extent, level)
@@ -142,6 +144,7 @@ def tilted_rows(heights, side=16):
         "uv": place.uv,
         "lit": lit(heights, place, wi, extent, level).astype(float),
         "wi": turned(upward, wi),
+        "behind": turned(upward, behind),
         "wo": turned(upward, wo),
     }
     return [{name: each[row].tolist() for name, each in columns.items()} for row in range(len(uv))]

@@ -17,6 +17,9 @@ from ..core.in_process import run_command
 from .conftest import LIVE_INPUTS, WEB, both_sides, relief_rows, run_node
 from .test_package import wrong_in
 
+# The transmitted albedo of the leaf and of glass, in sRGB.
+THROUGH = (230, 200, 170, 255)
+
 
 @pytest.fixture(scope="module")
 def exports(tmp_path_factory):
@@ -37,16 +40,7 @@ def exports(tmp_path_factory):
         )
         assert (code, errors) == (0, "")
     # beside the brass, a leaf that lets light pass
-    through = both_sides(NetworkSpec(8, 2, "silu"), 1.0)
-    # the filter of a texture unit has steps
-    through.latents /= 8
-    passing = TransmittedAlbedo([np.full((1, 1, 4), 255, np.uint8)], 8)
-    leaf = make_bundle(
-        source.with_name("leaf.vdg"),
-        through,
-        proxies=Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves()),
-        transmitted_albedo=passing,
-    )
+    leaf = make_bundle(source.with_name("leaf.vdg"), both_sides(NetworkSpec(8, 2, "silu"), 1.0))
     out = source.with_name("leaf_babylon")
     code, _, errors = run_command(["export", leaf.folder, "-t", "babylon", "-o", out])
     assert (code, errors) == (0, "")
@@ -54,11 +48,17 @@ def exports(tmp_path_factory):
     heights = make_height_map(bumpy_heights())
     (folder / "relief").mkdir()
     small = lively_parameters(NetworkSpec(5, 2, "relu", frame_count=1, lobes=1))
-    bumps = make_bundle(
-        folder / "relief" / "bumps.vdg", small, relief=heights, proxies=leaf.proxies()
-    )
-    # exports of Godot share an add-on
-    for bundle in (leaf, bumps):
+    make_bundle(folder / "relief" / "bumps.vdg", small, relief=heights)
+    # exports of Godot share an add-on: beside the brass, a leaf with relief, and glass
+    spec, level = NetworkSpec(5, 2, "relu", frame_count=1, lobes=1), [np.uint8([[THROUGH]])]
+    facts = {
+        "proxies": Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves()),
+        "transmitted_albedo": TransmittedAlbedo(level, 8),
+    }
+    for bundle in (
+        make_bundle(folder / "relief" / "leaf.vdg", both_sides(spec, 1.0), relief=heights, **facts),
+        make_bundle(source.with_name("glass.vdg"), both_sides(spec, 1.5), **facts),
+    ):
         code, _, errors = run_command(
             ["export", bundle.folder, "-t", "godot", "-o", folder / "brass_godot"]
         )

@@ -1,6 +1,6 @@
 extends Node3D
 # Draws a plane with the materials of exports, as engines.test.mjs compares it: with the default live values, and with
-# others; a leaf with the sun behind it; and a tilted plane with relief.
+# others; a tilted leaf with relief, with the sun before it and behind; and glass before a colour.
 
 const NeuralMaterialScript := preload("res://addons/verdigris/neural_material.gd")
 const SIDE := 16
@@ -40,12 +40,26 @@ func _ready() -> void:
 			material.set_live("wetness", 1.5)
 			material.set_live("tint", 0.25)
 		await shoot(viewport)
-	sun.look_at_from_position(Vector3(1.0, 2.0, -3.0), Vector3.ZERO)
-	plane.material_override = NeuralMaterialScript.from_file("res://leaf.verdigris")
-	await shoot(viewport)
-	sun.look_at_from_position(Vector3(1.0, 2.0, 3.0), Vector3.ZERO)
-	plane.material_override = NeuralMaterialScript.from_file("res://bumps.verdigris")
+	# as the editor imports it and a game loads it
+	NeuralMaterialScript.import_file("res://leaf.verdigris", "user://leaf.res")
+	plane.material_override = load("user://leaf.res")
+	if plane.material_override.next_pass == null:
+		push_error("the leaf has no second pass")
 	plane.rotation_degrees.x = -TILT
+	await shoot(viewport)
+	sun.look_at_from_position(Vector3(1.0, 2.0, -3.0), Vector3.ZERO)
+	await shoot(viewport)
+	plane.rotation_degrees.x = 0.0
+	sun.visible = false
+	plane.material_override = NeuralMaterialScript.from_file("res://glass.verdigris")
+	var behind := MeshInstance3D.new()
+	behind.mesh = QuadMesh.new()
+	behind.scale = Vector3(2.0, 2.0, 2.0)
+	behind.position.z = -1.0
+	behind.material_override = StandardMaterial3D.new()
+	behind.material_override.shading_mode = BaseMaterial3D.SHADING_MODE_UNSHADED
+	behind.material_override.albedo_color = Color8(240, 200, 160)
+	viewport.add_child(behind)
 	await shoot(viewport)
 	print("values ", material.get_live("wetness"), " ", material.get_live("tint"))
 
