@@ -1066,6 +1066,20 @@ test("a published page draws the decoder's pixels without a network, and says wh
     return { pixels: viewer.pixels(), turns: { toLight: [-x, y, -z], window: viewer.window(), colour: viewer.lightColour } };
   })()`);
   compareSquare(await loadFrom("b_thin.vdg"), through.pixels, through.turns);
+  // from behind, a thin wall looks the same: its mirrored picture is that of the front with the mirrored lamp
+  const behind = await shown.evaluate(`(async () => {
+    const { viewer } = verdigrisReview;
+    delete viewer.wake;
+    const drawn = new Promise((resolve) => { viewer.onPicture = resolve; });
+    viewer.change({ turn: 180 });
+    await drawn;
+    viewer.wake = () => {};
+    const { width, values, ...others } = viewer.pixels();
+    const mirrored = values.map((_, at) => values[at - 4 * (2 * (Math.floor(at / 4) % width) - width + 1)]);
+    return { width, values: mirrored, ...others };
+  })()`);
+  const [x, y, z] = through.turns.toLight;
+  compareSquare(await loadFrom("b_thin.vdg"), behind, { ...through.turns, toLight: [-x, y, z] });
   assert.deepEqual(shown.problems.filter((each) => !/latents\.ktx2/.test(each)), []);
   await shown.close();
 });

@@ -67,7 +67,8 @@ def test_all_targets_are_there_and_small(files):
     assert {"neural_material.slang", "neural_network.slang"} < {*files}
     # opaque surfaces need one side
     assert "neural_sides.slang" not in files
-    assert sum(map(len, files.values())) < 900_000
+    # a ninth of it is the reader in C with its sampler
+    assert sum(map(len, files.values())) < 930_000
 
 
 def test_only_the_cooperative_binary_needs_cooperative_vectors(files):
