@@ -75,6 +75,9 @@ def warm_up(device: Device, presets: Sequence[str], is_always: bool = False) -> 
     else or leave. With `is_always` they are loaded into this process, even if they are kept."""
     from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.baking.prepare import prepare
+    from verdigris.core.baking.state.trainers import choose_trainer
+    from verdigris.core.bundle.files.arithmetic import WAYS
+    from verdigris.core.bundle.runtime.runtime_files import runtime_files
     from verdigris.core.material.load.mtlx_document import parse_document
 
     for preset in presets:
@@ -93,6 +96,12 @@ def warm_up(device: Device, presets: Sequence[str], is_always: bool = False) -> 
                 with contextlib.closing(events):
                     for _ in events:
                         yield
+        # those of bundles depend on how exact the trained numbers must be decoded
+        recipe = request.recipe(choose_trainer(device), 1)
+        for spec in {settings.spec for settings in recipe.by_kind.values()}:
+            for way in WAYS:
+                runtime_files(spec, way)
+                yield
         if not is_warm(device, [preset]):
             _note(device, preset)
 
