@@ -14,7 +14,6 @@ directions): MayaUberShader.fx, which Maya installs.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,15 +26,23 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.base.files import make_folders
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.effect_images import FIRST, LAST, encode_rgb, latent_atlas
+from verdigris.core.bundle.effect_text import (
+    GLSL,
+    TARGETS,
+    array_text,
+    as_hlsl,
+    decoder_text,
+    fetch_text,
+    note_text,
+    texture_text,
+    translate,
+    vector_text,
+)
 from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.replace_folder import bundle_name
 from verdigris.core.bundle.files.weights import constant_floats
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
-from verdigris.core.bundle.runtime.readable_text import declarations, readable
-from verdigris.core.bundle.runtime.runtime_files import ENTRY_FILE_OF_ONE, ENTRY_POINT, slang_files
-from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
 from verdigris.core.bundle.shader_templates import BOTH, RELIEF, fill, relief_text
-from verdigris.core.network.spec import NetworkSpec
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -44,34 +51,11 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.height_map import HeightMap
 
 EFFECTS = SHADER_FOLDER / "bundle" / "effect"
-GLSL, HLSL = ".ogsfx", ".fx"
 LIGHTS = 4
 # Heights are in metres, and places in Maya in centimetres.
 _UNITS_A_METRE = 100.0
 # Direct3D 11 and OpenGL 4.1 promise textures with this side.
 _LARGEST_SIDE = 16384
-_TARGETS = {GLSL: ("-target", "glsl"), HLSL: ("-target", "hlsl", "-profile", "sm_5_0")}
-# Only the entry point, or filters of the texture unit, use these.
-_LEFT_OUT = re.compile(
-    r"\b[nN]eural(Quer|Answer|Params)\w*|\bevaluateQueries\b|\bmain\(|local_size_x|\bsampler\b"
-    r"|\bSamplerState\b|\bneuralSampler\b|\bneuralPrepareSampled\b"
-)
-_RESOURCE = re.compile(
-    r"\s*(layout\(binding|layout\(std|uniform |cbuffer |ByteAddressBuffer |Texture2DArray<"
-    r"|struct Neural(Floats|Record|\w*Block)\b)"
-)
-_PREPROCESSOR = re.compile(
-    r"^(#.*|\s*\[\[\w+\]\]|layout\((?:column|row)_major\) \w+;)\n", re.MULTILINE
-)
-_ARRAY_VARIABLE = re.compile(r"^(\s+float) (\w+)\[int\((\d+)\)\];", re.MULTILINE)
-_HLSL_WORDS = (
-    (re.compile(r"\b(i?)vec([234])\b"), r"\1float\2"),
-    (re.compile(r"\bifloat"), "int"),
-    (re.compile(r"\bmix\("), "lerp("),
-    (re.compile(r"^const ", re.MULTILINE), "static const "),
-    (re.compile(r"^( +)for \(int (index|count)", re.MULTILINE), r"\1[loop] for (int \2"),
-    (re.compile(r"\bdFd([xy])\("), r"dd\1("),
-)
 
 
 @dataclass(frozen=True)
@@ -85,9 +69,9 @@ class _Parameter:
     notes: tuple[tuple[str, str | int | float], ...] = ()
 
     def text(self, suffix: str) -> str:
-        head = f"uniform {self.kind}" if suffix == GLSL else _as_hlsl(self.kind)
+        head = f"uniform {self.kind}" if suffix == GLSL else as_hlsl(self.kind)
         semantic = f" : {self.semantic}" if self.semantic else ""
-        notes = "".join(f" {_note(name, value)}" for name, value in self.notes)
+        notes = "".join(f" {note_text(name, value)}" for name, value in self.notes)
         return f"{head} {self.name}{semantic}{f' <{notes} >' if notes else ''} = {self.default};"
 
 
@@ -143,7 +127,7 @@ def write_maya_effect(bundle: Bundle, folder: Path) -> list[Path]:
     written = {
         **{
             name + suffix: effect_text(bundle, latents, tops, suffix, name, maps, scale).encode()
-            for suffix in _TARGETS
+            for suffix in TARGETS
         },
         **{f"{name}_{kind}.png": data for kind, data in images.items()},
     }
@@ -194,7 +178,7 @@ def effect_text(
     replaced = {
         "TITLE": f"The neural material {name}, written by Verdigris.",
         "PARAMETERS": "\n".join(each.text(suffix) for each in parameters),
-        "TEXTURES": "\n".join(_texture(suffix, kind, f"{name}_{kind}.png") for kind in maps),
+        "TEXTURES": "\n".join(texture_text(suffix, kind, f"{name}_{kind}.png") for kind in maps),
         "CODE": "\n".join(
             (
                 _constants(bundle, latents, tops, suffix),
@@ -205,7 +189,7 @@ def effect_text(
             )
         ),
         "SURFACE": "NeuralSidesSurface" if below else "NeuralSurface",
-        "LIVE": _translate(f", vec3({', '.join(values)})", suffix) if live else "",
+        "LIVE": translate(f", vec3({', '.join(values)})", suffix) if live else "",
         "LIGHTS": "\n".join(_light_function()),
         "LIGHT_COUNT": str(LIGHTS),
         "MAPS": "\n".join(_map_lines(suffix, maps, scale)),
@@ -213,62 +197,6 @@ def effect_text(
         "TRANSPARENT_NUMBER": str(int("opacity" in maps)),
     }
     return fill((EFFECTS / f"effect{suffix}").read_text("utf-8"), replaced, having)
-
-
-def decoder_text(spec: NetworkSpec, suffix: str, has_both_sides: bool = False) -> str:
-    """The decoder and the sampler, as functions on kNeuralFloats, neuralRecord and
-    neuralTexel()."""
-    sides = ["-DNEURAL_SIDES=1"] if has_both_sides else []
-    with tempfile.TemporaryDirectory() as folder:
-        for file, data in slang_files(spec).items():
-            (Path(folder) / file).write_bytes(data)
-        code = compile_entry_point(
-            [
-                Path(folder) / ENTRY_FILE_OF_ONE,
-                *("-entry", ENTRY_POINT, "-stage", "compute", *_TARGETS[suffix]),
-                # loops stay: the drivers of a viewport compile while an artist waits
-                *("-DNEURAL_CONSTANTS=1", "-DNEURAL_ROLLED=1", "-DNEURAL_COOPERATIVE=0"),
-                *("-DNEURAL_PIXELS=0", f"-DNEURAL_LIVE={int(spec.live_inputs > 0)}"),
-                *sides,
-                *("-no-mangle", "-line-directive-mode", "none"),
-            ]
-        )
-    text = _PREPROCESSOR.sub("", readable(code.decode()) + "\n")
-    parts = [each for each in declarations(text) if not _LEFT_OUT.search(each)]
-    text = "\n".join(each for each in parts if not _is_resource(each))
-    text = re.sub(r"\bneuralFloats\.quads\[", "kNeuralFloats[", text)
-    return _glsl_functions(text) if suffix == GLSL else _hlsl_functions(text)
-
-
-def _is_resource(declaration: str) -> bool:
-    return bool(_RESOURCE.match(declaration))
-
-
-def _glsl_functions(text: str) -> str:
-    text = re.sub(
-        r"(const )?(\w+) +(\w+)\[(\d+)\] = \{([^}]*)\};", r"\1\2 \3[\4] = \2[\4](\5);", text
-    )
-    return re.sub(
-        r"\(?texelFetch\(\(neuralLatents\), \(\((\w+)\)\)\.xyz, \(\(\1\)\)\.w\)\)?(?=[,)])",
-        r"neuralTexel(\1)",
-        text,
-    )
-
-
-def _hlsl_functions(text: str) -> str:
-    # resources among parameters become numbers that nobody reads
-    text = re.sub(r"\b(Texture2DArray<float4 >|ByteAddressBuffer) ", "int ", text)
-    text = re.sub(r"\b\w+\.Load\(int4\(", "neuralTexel(int4(", text)
-    # fxc refuses arrays that it does not see filled
-    text = re.sub(r"\bout float (\w+)\[", r"inout float \1[", text)
-    text = "\n".join(_filled(each) for each in declarations(text))
-    return f"static const int neuralLatents = 0;\nstatic const int neuralWeights = 0;\n{text}"
-
-
-def _filled(declaration: str) -> str:
-    if declaration.startswith("struct"):
-        return declaration
-    return _ARRAY_VARIABLE.sub(r"\1 \2[\3] = (float[\3])0;", declaration)
 
 
 def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suffix: str) -> str:
@@ -286,8 +214,8 @@ def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suff
     rows = 1 + sum(level.shape[1] for level in latents.levels) + 1
     first, last = (", ".join(repr(value / 255) for value in mark) for mark in (FIRST, LAST))
     lines = [
-        _array("vec4", "kNeuralFloats", [_vector(each) for each in quads], suffix),
-        _array("int", "kAtlasTops", [str(top) for top in tops], suffix),
+        array_text("vec4", "kNeuralFloats", [vector_text(each) for each in quads], suffix),
+        array_text("int", "kAtlasTops", [str(top) for top in tops], suffix),
         *(
             f"const int {name} = {value};"
             for name, value in (
@@ -301,9 +229,9 @@ def _constants(bundle: Bundle, latents: LatentTexture, tops: Sequence[int], suff
         _RECORD,
         _record("neuralRecord", padded, width, height, len(latents.levels), suffix),
         *_below_lines(bundle, padded, latents, suffix),
-        _fetch("effectAtlas", "latents", suffix),
+        fetch_text("effectAtlas", "latents", suffix),
     ]
-    return _translate("\n".join(lines), suffix)
+    return translate("\n".join(lines), suffix)
 
 
 # NeuralRecord of neural_record.slang, as the compiler names it.
@@ -347,23 +275,15 @@ def _heights_text(heights: HeightMap, suffix: str) -> str:
     rows = 1 + sum(len(level) for level in heights.levels) + 1
     scale = _UNITS_A_METRE * heights.scale
     lines = [
-        _array("int", "kHeightTops", [str(top) for top in tops], suffix),
+        array_text("int", "kHeightTops", [str(top) for top in tops], suffix),
         f"const int kHeightRows = {rows};",
         f"const ivec2 kHeightSize = ivec2({heights.size[0]}, {heights.size[1]});",
         f"const vec2 kHeightRange = vec2({scale!r}, {heights.midlevel!r});",
-        _fetch("effectHeights", "heights", suffix),
+        fetch_text("effectHeights", "heights", suffix),
         (EFFECTS / "heights.glsl").read_text("utf-8"),
         relief_text(),
     ]
-    return _translate("\n".join(lines), suffix)
-
-
-def _fetch(name: str, kind: str, suffix: str) -> str:
-    read = {
-        GLSL: f"texelFetch({kind}Sampler, texel, 0)",
-        HLSL: f"{kind}Texture.Load(int3(texel, 0))",
-    }
-    return f"vec3 {name}(ivec2 texel) {{ return {read[suffix]}.xyz; }}"
+    return translate("\n".join(lines), suffix)
 
 
 def _record(
@@ -375,7 +295,7 @@ def _record(
     suffix: str,
     reserved: int = 0,
 ) -> str:
-    quads = [[_vector(half) for half in row.reshape(2, 4)] for row in numbers]
+    quads = [[vector_text(half) for half in row.reshape(2, 4)] for row in numbers]
     if suffix == GLSL:
         arrays = ", ".join(f"vec4[2]({', '.join(each)})" for each in quads)
         begin, end = "NeuralRecord(", ")"
@@ -386,27 +306,8 @@ def _record(
     return f"const NeuralRecord {name} = {begin}{arrays}, {rest}{end};"
 
 
-def _array(kind: str, name: str, values: Sequence[str], suffix: str) -> str:
-    begin, end = (f"{kind}[{len(values)}](", ")") if suffix == GLSL else ("{", "}")
-    return f"const {kind} {name}[{len(values)}] = {begin}\n" + ",\n".join(values) + f"{end};"
-
-
-def _vector(numbers: NDArray[np.float32]) -> str:
-    return f"vec4({', '.join(f'{float(each):.9g}' for each in numbers)})"
-
-
 def _translated(file: str, suffix: str) -> str:
-    return _translate((EFFECTS / file).read_text("utf-8"), suffix)
-
-
-def _translate(text: str, suffix: str) -> str:
-    return _as_hlsl(text) if suffix == HLSL else text
-
-
-def _as_hlsl(text: str) -> str:
-    for pattern, word in _HLSL_WORDS:
-        text = pattern.sub(word, text)
-    return text
+    return translate((EFFECTS / file).read_text("utf-8"), suffix)
 
 
 def _light_parameters() -> list[_Parameter]:
@@ -434,40 +335,6 @@ def _light_function() -> list[str]:
     return [*lines, "    return light;", "}"]
 
 
-def _note(name: str, value: str | float) -> str:
-    if isinstance(value, str):
-        return f'string {name} = "{value}";'
-    return f"{'int' if isinstance(value, int) else 'float'} {name} = {value!r};"
-
-
-def _texture(suffix: str, kind: str, file: str) -> str:
-    is_exact = kind in ("latents", "heights")
-    notes = " ".join(
-        _note(name, value)
-        for name, value in (
-            ("ResourceName", file),
-            ("ResourceType", "2D"),
-            ("UIWidget", "FilePicker"),
-            ("UIName", kind.capitalize()),
-            ("mipmaplevels", int(is_exact)),
-        )
-    )
-    if suffix == GLSL:
-        word = "NEAREST" if is_exact else "LINEAR"
-        states = f"TEXTURE_MIN_FILTER = {word}; TEXTURE_MAG_FILTER = {word};"
-        states += " TEXTURE_WRAP_S = REPEAT; TEXTURE_WRAP_T = REPEAT;"
-        return (
-            f"uniform texture2D {kind}Texture < {notes} >;\n"
-            f"uniform sampler2D {kind}Sampler = sampler_state "
-            f"{{ Texture = <{kind}Texture>; {states} }};\n"
-        )
-    text = f"Texture2D {kind}Texture < {notes} >;\n"
-    if is_exact:
-        return text
-    states = "Filter = MIN_MAG_MIP_LINEAR; AddressU = Wrap; AddressV = Wrap;"
-    return f"{text}SamplerState {kind}Sampler {{ {states} }};\n"
-
-
 def _map_lines(suffix: str, maps: Sequence[str], scale: float) -> list[str]:
     def read(kind: str, channels: str) -> str:
         if suffix == GLSL:
@@ -476,7 +343,7 @@ def _map_lines(suffix: str, maps: Sequence[str], scale: float) -> list[str]:
 
     lines = []
     if "emission" in maps:
-        vector = _translate("vec3", suffix)
+        vector = translate("vec3", suffix)
         lines.append(f"        {vector} emitted = {read('emission', 'xyz')};")
         lines.append(f"        color += {scale!r} * emitted * emitted;")
     if "opacity" in maps:

@@ -179,7 +179,7 @@ ALLOWED = {
     "core/base/process/profile.py": "a file that a developer named in a variable",
     "core/batch/run/bake_process.py": "the null device",
     "core/bundle/runtime/runtime_files.py": "a new folder of tempfile",
-    "core/bundle/maya_effect.py": "a new folder of tempfile",
+    "core/bundle/effect_text.py": "a new folder of tempfile",
     "core/compress/runtime_text.py": "a new folder of tempfile",
     "core/compress/verify_set.py": "a new folder of tempfile",
     "core/pictures/moving_files.py": "a new folder of tempfile",
