@@ -138,6 +138,7 @@ def describe_material(
             *_with_code(document, nodes),
         ),
     )
+    report = replace(report, parts=tuple(dict.fromkeys(report.parts)))
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
     problem = why_not_unicode(document.name) or missing
     if problem:

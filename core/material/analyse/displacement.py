@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
-from verdigris.core.material.analyse.features import APPROXIMATED, DISPLACEMENT, DROPPED, KEPT, Part
+from verdigris.core.material.analyse.features import (
+    APPROXIMATED,
+    DISPLACEMENT,
+    DROPPED,
+    EMISSION_BY_VIEW,
+    KEPT,
+    Part,
+)
 from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
+from verdigris.core.material.analyse.parts import parts_of
 from verdigris.core.material.load.displaced import height_document
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.normalise.dropped_nodes import DISPLACED_BY, VECTOR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import MaterialX as mx
 
@@ -25,24 +33,35 @@ _RELIEF = "as a height map of its own, which shows relief; silhouettes keep the 
 def displacement_parts(
     document: Document, material: Material, nodes: Sequence[mx.Node]
 ) -> list[Part]:
-    """The part that displacement is of a material, if it has one."""
+    """The part that displacement is of a material, if it has one, and parts of its graph that are
+    approximated."""
     kinds = [node.getAttribute(DISPLACED_BY) for node in nodes if node.getType() == _SHADER]
-    other = next((kind for kind in kinds if kind not in ("", VECTOR)), "")
-    if other:
-        how = f"it is made by {other!r}, and heights come from 'displacement': connect one"
+    unknown = next((kind for kind in kinds if kind not in ("", VECTOR)), "")
+    if unknown:
+        how = f"it is made by {unknown!r}: connect a 'displacement', or a 'mix' of them"
         return [Part(DISPLACEMENT, DROPPED, how)]
     try:
         found = height_document(document, material)
         if found is None:
             return []
-        texture_files(*found)
+        other, emitting = found
+        texture_files(other, emitting)
     except VerdigrisError as failure:
         return [Part(DISPLACEMENT, DROPPED, str(failure))]
+    part = Part(DISPLACEMENT, KEPT, _RELIEF)
     if VECTOR in kinds:
-        return [
-            Part(DISPLACEMENT, APPROXIMATED, f"{_RELIEF}; of a vector the part along the normal")
-        ]
-    return [Part(DISPLACEMENT, KEPT, _RELIEF)]
+        how = f"{_RELIEF}; of a vector the part along the normal"
+        part = Part(DISPLACEMENT, APPROXIMATED, how)
+    return [part, *_approximated(list(other.nodes_of(emitting)))]
+
+
+def _approximated(nodes: Sequence[mx.Node]) -> Iterator[Part]:
+    """What is approximated in the graph of the heights, which are emitted there."""
+    for part in parts_of(nodes):
+        if part == EMISSION_BY_VIEW:
+            yield Part("displacement by view", APPROXIMATED, "as seen from straight above")
+        elif part.fate == APPROXIMATED:
+            yield part
 
 
 def height_images(

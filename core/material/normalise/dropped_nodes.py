@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 DISABLE = "disable"
 # Attribute of an emptied displacement: `vector`, or the category of a node that is not evaluated.
 DISPLACED_BY, VECTOR = "displacedby", "vector"
+MIX = "mix"
 # For each type, a category that does nothing without inputs: the only volume that has code, and the
 # displacement that reports look for.
-_EMPTY = {"VDF": "anisotropic_vdf", "displacementshader": "displacement"}
+_DISPLACES = "displacementshader"
+_EMPTY = {"VDF": "anisotropic_vdf", _DISPLACES: "displacement"}
 # For each category, the inputs for the two sides of a surface.
 _SIDES = {
     "surfacematerial": ("surfaceshader", "backsurfaceshader"),
@@ -31,24 +33,32 @@ _SIDES = {
 def empty_volumes_and_displacements(root: mx.Document) -> None:
     """Replaces each volume and each displacement by one without inputs, which does nothing. Heights
     are evaluated in a document of their own (heights.py)."""
-    for node in all_nodes(root):
-        if node.getType() in _EMPTY:
-            _note_kind(node)
-            node.setCategory(_EMPTY[node.getType()])
-            node.removeAttribute("nodedef")
-            for port in node.getInputs():
-                node.removeChild(port.getName())
-
-
-def _note_kind(node: mx.Node) -> None:
-    """Keeps what reports tell of a displacement."""
-    port = node.getInput("displacement")
-    if node.getType() == "displacementshader":
-        is_vector = port is not None and port.getType() == "vector3"
-        is_known = node.getCategory() == _EMPTY[node.getType()]
-        kind = node.getCategory() if not is_known else VECTOR if is_vector else ""
+    nodes = [node for node in all_nodes(root) if node.getType() in _EMPTY]
+    kinds = [_kind_of(node) for node in nodes]
+    for node, kind in zip(nodes, kinds, strict=True):
         if kind:
             node.setAttribute(DISPLACED_BY, kind)
+        node.setCategory(_EMPTY[node.getType()])
+        node.removeAttribute("nodedef")
+        for port in node.getInputs():
+            node.removeChild(port.getName())
+
+
+def _kind_of(node: mx.Node, seen: tuple[str, ...] = ()) -> str:
+    """What reports tell of a displacement: `vector`, or a category that is not evaluated."""
+    if node.getType() != _DISPLACES or node.getNamePath() in seen:
+        return ""
+    if node.getCategory() == MIX:
+        ports = [port for port in node.getInputs() if port.getType() == _DISPLACES]
+        if not all(port.getNodeName() for port in ports):
+            return MIX
+        behind = [port.getConnectedNode() for port in ports]
+        kinds = {_kind_of(each, (*seen, node.getNamePath())) for each in behind if each is not None}
+        return max(kinds - {VECTOR}, default="") or (VECTOR if VECTOR in kinds else "")
+    if node.getCategory() != _EMPTY[_DISPLACES]:
+        return str(node.getCategory())
+    port = node.getInput("displacement")
+    return VECTOR if port is not None and port.getType() == "vector3" else ""
 
 
 def use_front_shader_for_back(root: mx.Document) -> None:

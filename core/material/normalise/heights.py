@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.material.graph.traversal import all_nodes, is_connected, own_implementations
 from verdigris.core.material.normalise.dropped_nodes import (
     DISPLACED_BY,
+    MIX,
     VECTOR,
     empty_volumes_and_displacements,
 )
@@ -42,11 +43,10 @@ def is_displaced(node: mx.Node) -> bool:
 def emit_heights(root: mx.Document) -> None:
     """Makes the surface of each material that is displaced one that emits its height."""
     nodes = all_nodes(root)
-    for node in nodes:
-        if node.getCategory() == _DISPLACEMENT and node.getType() == _TERMINAL:
-            _emit(node, "scale")
-        elif node.getCategory() == _PREVIEW and node.getInput(_DISPLACEMENT) is not None:
-            _emit(node)
+    heights: dict[str, mx.Node] = {}
+    displacing = [node for node in nodes if _add_height(node, heights)]
+    for node in displacing:
+        _emit(node, heights[node.getNamePath()])
     for node in nodes:
         if node.getType() == "material" and node.getInput(_TERMINAL) is not None:
             _show(node)
@@ -59,9 +59,31 @@ def emit_heights(root: mx.Document) -> None:
     empty_volumes_and_displacements(root)
 
 
-def _emit(node: mx.Node, scale: str = "") -> None:
-    scope, amount = node.getParent(), node.getInput(_DISPLACEMENT)
-    height = scope.addNode("multiply", scope.createValidChildName(HEIGHT), "float")
+def _add_height(node: mx.Node, heights: dict[str, mx.Node]) -> bool:
+    """Adds a node with the height of a displacement, of a mix of them, or of a preview surface.
+    Returns whether the node is one of these."""
+    is_terminal, category = node.getType() == _TERMINAL, node.getCategory()
+    is_preview = category == _PREVIEW and node.getInput(_DISPLACEMENT) is not None
+    path = node.getNamePath()
+    if path in heights:
+        return True
+    if not is_preview and not (is_terminal and category in (_DISPLACEMENT, MIX)):
+        return False
+    scope = node.getParent()
+    # errors about its inputs show this name
+    name = scope.createValidChildName(f"{_DISPLACEMENT}_of_{node.getName()}")
+    height = scope.addNode(MIX if category == MIX else "multiply", name, "float")
+    heights[path] = height
+    if category == MIX:
+        for port in ("fg", "bg"):
+            given = node.getInput(port)
+            source = given.getConnectedNode() if given is not None else None
+            copied = height.addInput(port, "float")
+            if source is not None and _add_height(source, heights):
+                copied.setNodeName(heights[source.getNamePath()].getName())
+        _copy(node.getInput(MIX), height, MIX, "float", "0")
+        return True
+    amount = node.getInput(_DISPLACEMENT)
     if amount is not None and amount.getType() == "vector3":
         # in the frame of the surface: its part along the normal
         part = scope.addNode("extract", scope.createValidChildName("along_normal"), "float")
@@ -70,7 +92,12 @@ def _emit(node: mx.Node, scale: str = "") -> None:
         height.addInput("in1", "float").setNodeName(part.getName())
     else:
         _copy(amount, height, "in1", "float", "0")
-    _copy(node.getInput(scale) if scale else None, height, "in2", "float", "1")
+    _copy(node.getInput("scale") if is_terminal else None, height, "in2", "float", "1")
+    return True
+
+
+def _emit(node: mx.Node, height: mx.Node) -> None:
+    scope = node.getParent()
     colour = scope.addNode("combine3", scope.createValidChildName("height_colour"), "color3")
     for name in ("in1", "in2", "in3"):
         colour.addInput(name, "float").setNodeName(height.getName())

@@ -173,6 +173,51 @@ def test_heights_of_tiles_that_the_surface_lacks_are_left_out(tmp_path, heights,
     assert found.heights is None and "has UDIM tiles that its surface does not have" in told
 
 
+MIXED = (
+    '<displacement name="other" type="displacementshader"><input name="displacement" type="float" '
+    'value="2"/></displacement><displacement name="waves" type="displacementshader">'
+    f'{WAVE}</displacement><mix name="bumps" type="displacementshader"><input name="fg" '
+    'type="displacementshader" nodename="waves"/><input name="bg" type="displacementshader" '
+    'nodename="other"/><input name="mix" type="float" value="0.25"/></mix>'
+)
+
+
+def test_displacements_are_mixed():
+    plain = '<displacement name="bumps" type="displacementshader"></displacement>'
+    text = displaced("").replace(plain, MIXED)
+    found = find_heights(teacher_of(text), SIZE).values
+    expected = 1.5 + 0.25 * np.sin(2 * np.pi * CENTRES)[:: SIZE // len(found)]
+    np.testing.assert_allclose(found[3], expected, atol=2 / len(found))
+    assert [part.fate for part in displacement_of(text)] == ["kept"]
+    unknown = (
+        MIXED.replace("<displacement name='other'", "")
+        .replace('<displacement name="other"', '<strange name="other"')
+        .replace('value="2"/></displacement>', 'value="2"/></strange>')
+    )
+    (part,) = displacement_of(displaced("").replace(plain, unknown))
+    assert part.fate == "dropped" and "'strange'" in part.how
+
+
+def displacement_of(text, probe=False):
+    (report,) = describe(parse_document(text), probe=probe)
+    assert not report.problem
+    return [part for part in report.parts if part.name == "displacement"]
+
+
+def test_a_report_tells_what_is_approximated_in_heights():
+    nodes = '<time name="now" type="float"/><facingratio name="edge" type="float"/>'
+    for name, part in (("now", "time"), ("edge", "displacement by view")):
+        text = displaced(WAVE.replace("wave", name), nodes)
+        (report,) = describe(parse_document(text), probe=False)
+        assert {each.name: each.fate for each in report.parts}[part] == "approximated"
+
+
+def test_an_error_about_heights_names_the_displacement():
+    text = displaced(WAVE.replace("wave", "red"), '<constant name="red" type="color3"/>')
+    (part,) = displacement_of(text)
+    assert "'displacement_of_bumps', input 'in1': has the type float" in part.how
+
+
 def test_changes_of_heights_are_changes_of_the_material(tmp_path, monkeypatch):
     text = displaced(WAVE + number("scale", 0.1))
     other = displaced(WAVE + number("scale", 0.2))
