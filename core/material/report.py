@@ -18,7 +18,9 @@ from verdigris.core.material.analyse.features import (
     DISPLACEMENT,
     DROPPED,
     FROM_OUTSIDE,
+    IN_DEPTH,
     KEPT,
+    THROUGH_WALLS,
     TRANSMITTED,
     Part,
 )
@@ -147,11 +149,17 @@ def describe_material(
 
 
 def _as_solid(parts: Iterable[Part], nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """The parts, with a note on the transmission of solids."""
+    """The parts, with what depends on whether the surface is a solid or a thin wall."""
     found = find_transmission(nodes)
     for part in parts:
         is_solid = part.how == TRANSMITTED and found is not None and not found.is_thin
-        yield replace(part, how=FROM_OUTSIDE) if is_solid else part
+        is_wall = part.name == IN_DEPTH.name and found is not None and found.is_thin
+        yield THROUGH_WALLS if is_wall else replace(part, how=FROM_OUTSIDE) if is_solid else part
+    if found is not None and found.has_other_indices:
+        how = (
+            f"light is bent by {found.index:.3g} everywhere: other indices only change reflections"
+        )
+        yield Part("index", APPROXIMATED, how)
 
 
 def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:

@@ -69,6 +69,9 @@ _TRANSPARENT = (
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
 _VOLUME = "absorption and scattering inside the body need ray tracing"
+_SCATTERED = "scattering inside the body needs ray tracing"
+_TINT = "as a tint: the colour at the depth that the surface names, in thin and thick bodies"
+_ABSORPTION = "absorption"
 _EMISSION = "as a map of its own, which comparisons and the panel do not show"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
 _COLOURED_OPACITY = f"{_OPACITY}; a colour counts with its luminance, as in MaterialX"
@@ -84,6 +87,11 @@ def _kept(name: str, *inputs: str) -> Feature:
     return Feature(name, inputs)
 
 
+_LAMA_INTERIOR = (
+    Feature(_ABSORPTION, ("absorptionColor",), APPROXIMATED, _TINT, off=1.0),
+    Feature("volume", ("scatterColor",), DROPPED, _SCATTERED),
+)
+
 SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     "standard_surface": (
         _kept("base", "base"),
@@ -94,8 +102,8 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("sheen", "sheen"),
         _kept("thin film", "thin_film_thickness"),
         Feature("transmission", ("transmission",), KEPT, TRANSMITTED),
-        Feature("volume", ("transmission_depth",), DROPPED, _VOLUME, needs="transmission"),
-        Feature("volume", ("transmission_scatter",), DROPPED, _VOLUME, needs="transmission"),
+        Feature(_ABSORPTION, ("transmission_depth",), APPROXIMATED, _TINT, needs="transmission"),
+        Feature("volume", ("transmission_scatter",), DROPPED, _SCATTERED, needs="transmission"),
         Feature(
             "dispersion", ("transmission_dispersion",), DROPPED, _DISPERSION, needs="transmission"
         ),
@@ -113,8 +121,12 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("fuzz", "fuzz_weight"),
         _kept("thin film", "thin_film_weight"),
         Feature("transmission", ("transmission_weight",), KEPT, TRANSMITTED),
-        Feature("volume", ("transmission_depth",), DROPPED, _VOLUME, needs="transmission_weight"),
-        Feature("volume", ("transmission_scatter",), DROPPED, _VOLUME, needs="transmission_weight"),
+        Feature(
+            _ABSORPTION, ("transmission_depth",), APPROXIMATED, _TINT, needs="transmission_weight"
+        ),
+        Feature(
+            "volume", ("transmission_scatter",), DROPPED, _SCATTERED, needs="transmission_weight"
+        ),
         Feature(
             "dispersion",
             ("transmission_dispersion_scale",),
@@ -142,7 +154,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         _kept("sheen", "sheen_color"),
         _kept("iridescence", "iridescence"),
         Feature("transmission", ("transmission",), KEPT, TRANSMITTED),
-        Feature("volume", ("thickness",), DROPPED, _VOLUME),
+        Feature(_ABSORPTION, ("thickness",), APPROXIMATED, _TINT, needs="transmission"),
         Feature("dispersion", ("dispersion",), DROPPED, _DISPERSION, needs="transmission"),
         Feature("occlusion", ("occlusion",), DROPPED, _OCCLUSION, off=1.0),
         Feature("emission", ("emissive",), KEPT, _EMISSION, needs="emissive_strength"),
@@ -179,6 +191,8 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
         Feature("opacity", ("opacity",), KEPT, _OPACITY, off=1.0, needs="bsdf"),
         Feature("opacity", ("opacity",), IGNORED, _OF_GLOW_ALONE, off=1.0, unless=("bsdf",)),
     ),
+    "LamaDielectric": _LAMA_INTERIOR,
+    "LamaGeneralizedSchlick": _LAMA_INTERIOR,
     "LamaSurface": (
         Feature("opacity", ("presence",), KEPT, _OPACITY, off=1.0),
         Feature("back", ("materialBack",), APPROXIMATED, _BACK),
@@ -210,17 +224,19 @@ FACING = Part(
     "the baked surface is flat and faces along z: values that depend on the direction of a surface "
     "are constant",
 )
+IN_DEPTH = Part("subsurface", APPROXIMATED, _SUBSURFACE)
+THROUGH_WALLS = Part(_THIN, KEPT, TRANSMITTED)
 # The parts that nodes anywhere in the graph are, by their category.
 NODE_FEATURES: dict[str, Part] = {
     "volume": Part("volume", DROPPED, _VOLUME),
     "absorption_vdf": Part("volume", DROPPED, _VOLUME),
     "anisotropic_vdf": Part("volume", DROPPED, _VOLUME),
     "translucent_bsdf": Part("translucency", KEPT, TRANSMITTED),
-    "subsurface_bsdf": Part("subsurface", APPROXIMATED, _SUBSURFACE),
+    "subsurface_bsdf": IN_DEPTH,
     "uniform_edf": Part("emission", KEPT, _EMISSION),
     "generalized_schlick_edf": EMISSION_BY_VIEW,
     "LamaTranslucent": Part("translucency", KEPT, TRANSMITTED),
-    "LamaSSS": Part("subsurface", APPROXIMATED, _SUBSURFACE),
+    "LamaSSS": IN_DEPTH,
     "LamaEmission": Part("emission", KEPT, _EMISSION),
     "heighttonormal": Part("height to normal", APPROXIMATED, _SLOPES),
     "bump": Part("bump", APPROXIMATED, _SLOPES),

@@ -16,13 +16,14 @@ from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.analyse.adjusted_lobes import input_text, written_numbers
 from verdigris.core.material.analyse.features import APPROXIMATED, Feature, Part
 from verdigris.core.material.analyse.parts import is_on
-from verdigris.core.material.graph.traversal import is_fed
+from verdigris.core.material.graph.traversal import is_fed, source_of
 from verdigris.core.material.sides import INDICES
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
 _USUAL_INDEX = 1.5
+_SAME_INDEX = 1e-3
 # Nearer to 1 the half vector of refraction has no direction: light goes on straight.
 _LEAST_INDEX_STEP = 0.1
 
@@ -36,6 +37,10 @@ class Transmission:
 
     index: float
     """The index of the solid below; 1 for a thin wall."""
+
+    has_other_indices: bool = False
+    """Whether closures have another index, or one that is not a number of the document. A solid
+    bends light by one index; what each closure reflects follows its own."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,10 @@ _MODELS = {
 _LARGEST_ROOT = 19 / 21
 # Closures that transmit, each with the input of its index.
 _DIFFUSE = ("translucent_bsdf", "LamaTranslucent")
-_REFRACTING = {"LamaDielectric": "IOR", "LamaIridescence": "", "LamaGeneralizedSchlick": ""}
+_REFRACTING = {"LamaDielectric": "IOR", "LamaIridescence": "", "LamaGeneralizedSchlick": "IOR"}
+# Those with a mode in which the reflection along the normal gives the index.
+_BY_REFLECTIVITY = ("LamaDielectric", "LamaGeneralizedSchlick")
+_OFF = ("", "0", "0.0", "false")
 
 
 def find_transmission(nodes: Sequence[mx.Node]) -> Transmission | None:
@@ -97,11 +105,13 @@ def find_transmission(nodes: Sequence[mx.Node]) -> Transmission | None:
         found = [node for node in nodes if node.getCategory() == "subsurface_bsdf"]
     if not found:
         return None
-    solid = next((index for node in found if (index := _index_of(node)) is not None), None)
+    indices = [_index_of(node) for node in found if not _is_diffuse(node)]
+    solid = next((index for index in indices if index is not None), _USUAL_INDEX)
     # light that passes only by diffuse closures has no direction to bend
-    if is_thin or solid is None or abs(solid - 1) < _LEAST_INDEX_STEP:
+    if is_thin or not indices or abs(solid - 1) < _LEAST_INDEX_STEP:
         return Transmission(True, 1.0)
-    return Transmission(False, solid)
+    others = [index for index in indices if index is None or abs(index - solid) > _SAME_INDEX]
+    return Transmission(False, solid, bool(others))
 
 
 def varying_walls(nodes: Sequence[mx.Node]) -> list[Part]:
@@ -145,31 +155,55 @@ def _is_thin(node: mx.Node) -> bool:
 
 
 def _is_set(node: mx.Node, name: str) -> bool:
-    return is_on(node, _feature(name))
+    fixed = _constant_behind(node, name)
+    return is_on(node, _feature(name)) if fixed is None else fixed.lower() not in _OFF
+
+
+def _is_diffuse(node: mx.Node) -> bool:
+    return node.getCategory() in (*_DIFFUSE, "subsurface_bsdf")
 
 
 def _index_of(node: mx.Node) -> float | None:
-    """The index of a node that refracts, the usual one if a texture has it; None for a diffuse
-    one."""
+    """The index of a node that refracts; None if a texture or a colour has it."""
     category = node.getCategory()
-    if category in _DIFFUSE or category == "subsurface_bsdf":
-        return None
+    if category in _BY_REFLECTIVITY and _number(node, "fresnelMode", 0.0) == 0:
+        return _index_reflecting(_number(node, "reflectivity", None))
+    if category == "generalized_schlick_bsdf":
+        return _index_reflecting(_number(node, "color0", None))
     name = _MODELS[category].index if category in _MODELS else _REFRACTING.get(category, "ior")
-    if not name or is_fed(node, name):
-        return _USUAL_INDEX
-    index = _number(node, name, _USUAL_INDEX)
+    index = _number(node, name, _USUAL_INDEX) if name else _USUAL_INDEX
     weight = _MODELS[category].weight if category in _MODELS else ""
-    share = _number(node, weight, 1.0) if weight and not is_fed(node, weight) else 1.0
-    if share == 1 or index <= 0:
+    share = _number(node, weight, 1.0) if weight else 1.0
+    if index is None or share in (1, None) or index <= 0:
         return index
-    # OpenPBR: the index that reflects this share along the normal
-    root = math.sqrt(max(share, 0)) * (index - 1) / (index + 1)
-    root = min(max(root, -_LARGEST_ROOT), _LARGEST_ROOT)
-    return (1 + root) / (1 - root)
+    return _index_reflecting(share * ((index - 1) / (index + 1)) ** 2, index < 1)
 
 
-def _number(node: mx.Node, name: str, otherwise: float) -> float:
+def _index_reflecting(share: float | None, is_below_one: bool = False) -> float | None:
+    """The index that reflects this share along the normal."""
+    if share is None or not math.isfinite(share):
+        return None
+    root = min(math.sqrt(max(share, 0)), _LARGEST_ROOT)
+    index = min((1 + root) / (1 - root), INDICES[1])
+    return 1 / index if is_below_one else index
+
+
+def _number(node: mx.Node, name: str, otherwise: float | None) -> float | None:
+    """The mean of the numbers of an input; None if anything but a constant feeds it."""
+    fixed = _constant_behind(node, name)
+    if fixed is None and is_fed(node, name):
+        return None
     try:
-        return float(written_numbers(input_text(node, name))[0])
-    except (ValueError, IndexError):
+        numbers = written_numbers(input_text(node, name) if fixed is None else fixed)
+        return sum(numbers) / len(numbers)
+    except (ValueError, ZeroDivisionError):
         return otherwise
+
+
+def _constant_behind(node: mx.Node, name: str) -> str | None:
+    """The value of the constant that feeds an input."""
+    port = node.getActiveInput(name)
+    source = source_of(port) if port is not None else None
+    if source is None or source.getCategory() != "constant" or is_fed(source, "value"):
+        return None
+    return input_text(source, "value")

@@ -345,6 +345,7 @@ def _transmission_lines(transmission: Transmission | None) -> list[str]:
         "import material.teacher.transmission;",
         "#define VERDIGRIS_TRANSMITS 1",
         f"static const bool kIsThin = {str(transmission.is_thin).lower()};",
+        f"static const float kIndexBelow = {transmission.index:.9g};",
     ]
 
 

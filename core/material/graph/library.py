@@ -170,10 +170,66 @@ def _swap_film_limits(graph: mx.NodeGraph) -> None:
     graph.getNodeDef().getInput("default").setValueString("1, 1, 1")
 
 
+def _absorb_along_depth(graph: mx.NodeGraph) -> None:
+    """OpenPBR's transmission has its colour at the depth of the surface. MaterialX's code takes all
+    bodies for one unit thick, where a colour at a depth of .1 is nearly black."""
+    _absorb_along(graph, "transmission_depth", ("transmission_depth",))
+
+
+def _absorb_along_thickness(graph: mx.NodeGraph) -> None:
+    """glTF's bodies absorb light along their thickness. MaterialX's graph has a volume, which
+    nothing reads. Without a distance of attenuation, nothing is absorbed."""
+    _absorb_along(graph, "thickness", ("thickness", "attenuation_distance"))
+    port = graph.getNode("transmission_mix").getInput("fg")
+    body = graph.addNode("layer", "body", "BSDF")
+    body.addInput("top", "BSDF").setNodeName(port.getNodeName())
+    body.addInput("base", "VDF").setNodeName(_volume_of(graph).getName())
+    port.setNodeName(body.getName())
+
+
+def _absorb_along(graph: mx.NodeGraph, length: str, needed: tuple[str, ...]) -> None:
+    """Multiplies absorption by a length; none if an input in `needed` is 0, which may divide."""
+    port = _volume_of(graph).getInput("absorption")
+    absorbed = graph.addNode("multiply", "absorbed", "vector3")
+    absorbed.addInput("in1", "vector3").copyContentFrom(port)
+    absorbed.addInput("in2", "float").setInterfaceName(length)
+    last = absorbed
+    for name in needed:
+        inside = graph.addNode("ifgreater", f"with_{name}", "vector3")
+        inside.addInput("value1", "float").setInterfaceName(name)
+        inside.addInput("value2", "float").setValueString("0")
+        inside.addInput("in1", "vector3").setNodeName(last.getName())
+        inside.addInput("in2", "vector3").setValueString("0, 0, 0")
+        last = inside
+    port.setNodeName(last.getName())
+
+
+def _volume_of(graph: mx.NodeGraph) -> mx.Node:
+    return next(node for node in graph.getNodes() if node.getCategory() == "anisotropic_vdf")
+
+
+def _absorb_to_colour(graph: mx.NodeGraph) -> None:
+    """Lama's colour of absorption is what is left of light, as documented. The graph takes it for
+    the coefficient: white absorbs two thirds."""
+    colour = graph.getNode("absorption_vector").getInput("in")
+    colour.removeAttribute("nodename")
+    colour.setInterfaceName("absorptionColor")
+    logarithm = graph.addNode("ln", "ln_absorption", "vector3")
+    logarithm.addInput("in", "vector3").setNodeName("absorption_vector")
+    absorbed = graph.addNode("multiply", "absorbed", "vector3")
+    absorbed.addInput("in1", "vector3").setNodeName(logarithm.getName())
+    absorbed.addInput("in2", "float").setValueString("-1")
+    _volume_of(graph).getInput("absorption").setNodeName(absorbed.getName())
+
+
 _GRAPH_REPAIRS: dict[str, Callable[[mx.NodeGraph], None]] = {
     "range": _order_clamp_limits,
     "trianglewave": _double_triangle_wave,
     "switch": _extend_switch,
     "ramp_gradient": _end_ramp_intervals,
     "gltf_iridescence_thickness": _swap_film_limits,
+    "open_pbr_surface": _absorb_along_depth,
+    "gltf_pbr": _absorb_along_thickness,
+    "LamaDielectric": _absorb_to_colour,
+    "LamaGeneralizedSchlick": _absorb_to_colour,
 }

@@ -103,6 +103,14 @@ def test_what_thin_walls_let_through_is_kept():
     assert "subsurface of thin walls" not in fates(with_surface(inputs))
     inputs += '<input name="thin_walled" type="boolean" value="true"/>'
     assert fates(with_surface(inputs))["subsurface of thin walls"] == "kept"
+    for is_thin, part in (("true", "subsurface of thin walls"), ("false", "subsurface")):
+        text = document(
+            '<subsurface_bsdf name="skin" type="BSDF"/><surface name="shader" type="surfaceshader">'
+            '<input name="bsdf" type="BSDF" nodename="skin"/><input name="thin_walled" '
+            f'type="boolean" value="{is_thin}"/></surface>',
+            material(),
+        )
+        assert fates(text) == {part: "kept" if is_thin == "true" else "approximated"}
 
 
 @pytest.mark.parametrize(
@@ -180,10 +188,9 @@ def test_heights_without_use_are_named_when_they_are_evaluated(height, scale, fa
 @pytest.mark.parametrize(
     ("surface", "inputs", "name"),
     [
-        ("standard_surface", {"transmission": "1", "transmission_depth": "2"}, "volume"),
+        ("standard_surface", {"transmission": "1", "transmission_scatter": "2"}, "volume"),
         ("standard_surface", {"transmission": "1", "transmission_dispersion": "9"}, "dispersion"),
-        ("open_pbr_surface", {"transmission_weight": "1", "transmission_depth": "2"}, "volume"),
-        ("gltf_pbr", {"transmission": "1", "thickness": "2"}, "volume"),
+        ("open_pbr_surface", {"transmission_weight": "1", "transmission_scatter": "2"}, "volume"),
     ],
 )
 def test_only_what_happens_inside_of_a_glass_is_dropped(surface, inputs, name):
@@ -227,7 +234,7 @@ def test_fates_of_what_renderman_adds_are_those_of_what_it_stands_for():
     assert {part.name: part.fate for part in found.parts} == {
         "opacity": "kept",
         "LamaAdd": "kept",
-        "subsurface": "approximated",
+        "subsurface of thin walls": "kept",
         "translucency": "kept",
         "back": "approximated",
     }
