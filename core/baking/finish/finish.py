@@ -20,7 +20,13 @@ from verdigris.core.baking.finish.figures import (
     measure_result,
 )
 from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_all_heads
-from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_of, lost_light
+from verdigris.core.baking.finish.notices import (
+    coarse_halves,
+    cut_glow,
+    hint_of,
+    lost_light,
+    notices_of_relief,
+)
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoders
 from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
@@ -129,7 +135,7 @@ def _write(
     contents = make_contents(run, material, exported, figures, proxies, is_first)
     yield from coarse_halves(contents, name)
     unlit, relief = run.maps[material].unlit, run.maps[material].relief
-    yield from (Warning(f"{name}: {note}") for note in relief.notes)
+    yield from notices_of_relief(teacher, relief.notes, name)
     yield from cut_glow(unlit.emission, name)
     yield from _closing(run, 4)
     yield from _put(run, path, exported, contents)

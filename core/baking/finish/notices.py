@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
-from verdigris.core.material.analyse.features import KEPT
+from verdigris.core.material.analyse.features import DISPLACEMENT, DROPPED, KEPT
 from verdigris.core.material.live_inputs.live_input import KEPT_HEIGHTS
 from verdigris.core.material.live_inputs.open_inputs import inputs_of_heights
 from verdigris.core.material.report import describe_teacher
@@ -63,6 +63,13 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
         )
     elif excess := describe_excess(albedo):
         yield Warning(f"{name}: reflects {100 * albedo:.0f}% of the light{excess}")
+
+
+def notices_of_relief(teacher: Teacher, notes: Sequence[str], name: str) -> Iterator[Warning]:
+    """Warns about the heights of a material, unless `notices` tells why they are dropped."""
+    report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
+    if not any(part.name == DISPLACEMENT and part.fate == DROPPED for part in report.parts):
+        yield from (Warning(f"{name}: {note}") for note in notes)
 
 
 def _light_of(material: DeviceMaterial) -> float:

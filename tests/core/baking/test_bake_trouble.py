@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.finish.notices import cut_glow, notices
+from verdigris.core.baking.finish.notices import cut_glow, notices, notices_of_relief
 from verdigris.core.baking.state import checkpoint, trainers
 from verdigris.core.baking.state.outputs import make_folder, unique_names
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, DocumentError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.geometry.teacher_relief import find_relief
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
@@ -132,6 +133,24 @@ def test_what_is_cut_away_everywhere_is_told_so():
         "reflects only" in text and "Its opacity is 0 everywhere in the unit square" in text
         for text in told
     )
+
+
+def test_a_displacement_without_its_image_is_told_once():
+    text = """<materialx version="1.39">
+<image name="h" type="float"><input name="file" type="filename" value="lost.png"/></image>
+<displacement name="d" type="displacementshader">
+<input name="displacement" type="float" nodename="h"/></displacement>
+<standard_surface name="s" type="surfaceshader"/>
+<surfacematerial name="rock" type="material">
+<input name="surfaceshader" type="surfaceshader" nodename="s"/>
+<input name="displacementshader" type="displacementshader" nodename="d"/>
+</surfacematerial></materialx>"""
+    lost = Teacher(parse_document(text))
+    found = [*notices(lost, "rock"), *notices_of_relief(lost, find_relief(lost, 32).notes, "rock")]
+    [told] = warnings(found)
+    assert told.startswith("rock: displacement is dropped: ") and "'lost.png'" in told
+    [told] = warnings(notices_of_relief(powder("flat"), ["the displacement is .5"], "flat"))
+    assert told == "flat: the displacement is .5"
 
 
 def test_a_lamp_that_reflects_nothing_is_not_called_black():

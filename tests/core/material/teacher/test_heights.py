@@ -215,7 +215,7 @@ def test_a_report_tells_what_is_approximated_in_heights():
 def test_an_error_about_heights_names_the_displacement():
     text = displaced(WAVE.replace("wave", "red"), '<constant name="red" type="color3"/>')
     (part,) = displacement_of(text)
-    assert "'displacement_of_bumps', input 'in1': has the type float" in part.how
+    assert "'bumps', input 'displacement': has the type float" in part.how
 
 
 def test_changes_of_heights_are_changes_of_the_material(tmp_path, monkeypatch):
