@@ -66,8 +66,9 @@ _ROUNDS = 3
 
 @profiled("compare half precision")
 def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
-    """Advises the fastest arithmetic with an error that is well within the bounds."""
-    errors = half_errors(parameters, points, bounds.floor)
+    """Advises the fastest arithmetic with an error that is well within the bounds, on each side."""
+    found = [half_errors(side, points, bounds.floor) for side in parameters.sides]
+    errors = {name: max(each[name] for each in found) for name in WAYS}
     fits = (name for name in WAYS if errors[name] <= advised_error_limit(bounds))
     return Arithmetic(next(fits, PORTABLE), errors)
 

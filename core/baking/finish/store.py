@@ -209,9 +209,8 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
 def judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
     """Values to check decoders against, how far decoders may be from them, and the arithmetic that
     is advised."""
-    exact = exported.exact.sides[0]
-    reference = make_reference(exact, teacher)
+    reference = make_reference(exported.exact.sides[0], teacher)
     assert reference.teacher is not None
     found = log_mae(reference.exported, reference.teacher)
     bounds = Bounds(teacher_log_mae=MARGIN * found + _LEAST_MARGIN)
-    return reference, bounds, judge(exact, reference, bounds)
+    return reference, bounds, judge(exported.exact, reference, bounds)

@@ -27,6 +27,7 @@ from verdigris.core.bundle.verify.device_decoders import (
 )
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
+from verdigris.core.network.parameters import TransmittedSide
 
 from .bundles import SMALL, make_bundle, stored, with_sums_of
 
@@ -43,6 +44,12 @@ def test_large_sums_are_advised_against_half_floats(size, layer, advised):
     found = judge(with_sums_of(size, layer), POINTS, Bounds())
     within = [name for name, error in found.errors.items() if error < 0.008]
     assert (found.advised, [*within, "portable"][0]) == (advised, advised)
+
+
+def test_the_worse_side_of_a_surface_decides():
+    parameters, below = with_sums_of(0), with_sums_of(200, 1)
+    parameters.transmitted = TransmittedSide(below.decoder, 1.0)
+    assert judge(parameters, POINTS, Bounds()) == judge(below, POINTS, Bounds())
 
 
 def test_a_bundle_of_a_writer_that_knew_two_ways_is_read(tmp_path):
