@@ -30,6 +30,7 @@ from verdigris.core.bundle.engines.passing import Passing, conditions
 from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.proxies.proxy_texture import encode_srgb
 from verdigris.core.bundle.shader_templates import PLAIN, fill, relief_text
+from verdigris.core.material.sides import THIN
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -160,12 +161,18 @@ def _heights(heights: HeightMap) -> tuple[tuple[str, NDArray[np.uint8]], str]:
     )
 
 
-def _passing(passing: Passing, name: str) -> dict[str, str]:
+def _passing(passing: Passing, name: str) -> dict[str, str | bool]:
     """How the importer shows what passes, and the code of the node for what is seen through."""
+    is_thin = passing.index == THIN
     if passing.is_diffuse:
-        return {"kind": "leaf"}
+        return {"kind": "leaf", "thin": is_thin}
     code = "return neuralSeen(Position, Normal, View, Depth, ResolvedView.TranslatedWorldToClip);"
-    return {"kind": "clear", "code": code, "include": f"/Plugin/Verdigris/{name}.ush"}
+    return {
+        "kind": "clear",
+        "thin": is_thin,
+        "code": code,
+        "include": f"/Plugin/Verdigris/{name}.ush",
+    }
 
 
 def _constants(latents: LatentTexture, tops: list[int], numbers: PackedNumbers) -> str:

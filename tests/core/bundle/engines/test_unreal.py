@@ -149,6 +149,7 @@ def test_glass_is_seen_through_by_a_node_and_the_colour_of_the_scene(tmp_path, m
     outputs = {"MP_OPACITY", "MP_BASE_COLOR", "MP_METALLIC", "MP_ROUGHNESS", "MP_NORMAL"}
     assert set(material.outputs) == outputs | {"MP_EMISSIVE_COLOR"}
     assert material.values["blend_mode"].name == "BLEND_TRANSLUCENT"
+    assert material.values["two_sided"] is False
     for node in material.nodes:
         assert set(node.connected) == set(node.input_names()), node.get_name()
 

@@ -176,15 +176,20 @@ def _build(material, facts, textures):
         graph.connect(light, total, "A")
         graph.connect(scaled, total, "B")
         light = total
+    is_clear = facts.get("passing", {}).get("kind") == "clear"
     if "passing" in facts:
+        material.set_editor_property("two_sided", facts["passing"]["thin"])
         light = _passing(
             graph, facts["passing"], sample("transmitted", samplers.SAMPLERTYPE_COLOR), light
         )
     graph.give(light, unreal.MaterialProperty.MP_EMISSIVE_COLOR)
     if "opacity" in textures:
-        material.set_editor_property("blend_mode", unreal.BlendMode.BLEND_MASKED)
         opacity = sample("opacity", samplers.SAMPLERTYPE_MASKS)
-        graph.give(opacity, unreal.MaterialProperty.MP_OPACITY_MASK, "R")
+        target = unreal.MaterialProperty.MP_OPACITY
+        if not is_clear:
+            material.set_editor_property("blend_mode", unreal.BlendMode.BLEND_MASKED)
+            target = unreal.MaterialProperty.MP_OPACITY_MASK
+        graph.give(opacity, target, "R")
 
 
 def _passing(graph, facts, transmitted, light):
@@ -192,7 +197,6 @@ def _passing(graph, facts, transmitted, light):
     screen, as emissive."""
     material = graph.material
     if facts["kind"] == "leaf":
-        material.set_editor_property("two_sided", True)
         model = unreal.MaterialShadingModel.MSM_TWO_SIDED_FOLIAGE
         material.set_editor_property("shading_model", model)
         graph.give(transmitted, unreal.MaterialProperty.MP_SUBSURFACE_COLOR, "RGB")
