@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     OnProgress = Callable[[str, float], None]
 
 _DISPLACED = (
-    "the displacement is in {}, which surface.mtlx and the USD name; glTF has no displacement: "
+    "the displacement is in {}, which the USD and surface.mtlx read; glTF has no displacement: "
     "displace its mesh by this image. Rungs are fitted to the mesh as it is"
 )
 # Added to the seed of the views to which rungs are fitted.
