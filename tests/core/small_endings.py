@@ -18,7 +18,7 @@ from verdigris.core.baking.phases import time_limit, train
 from verdigris.core.baking.state import run
 from verdigris.core.bundle import half_floats
 from verdigris.core.bundle.cost import time_responses
-from verdigris.core.bundle.proxies import make_proxies
+from verdigris.core.bundle.proxies import checked_proxies
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.material.evaluator import POINT
@@ -83,8 +83,12 @@ SMALL_ENDINGS = (
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 32, 64, 8, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
     (heads, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
+    (sky, "_PLACES_FOR_SHARES", 16),
     # verify allows any error of proxies of a texel
-    (make_proxies, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
+    *(
+        (checked_proxies, name, lambda _parameters, _stored: AlbedoError(1.0, 1.0, 32))
+        for name in ("check_albedo", "check_transmitted_albedo")
+    ),
     (fit_sampler, "SMALL", _NO_EFFORT),
     (fit_heads, "fit_sampler", _guess_sampler),
     (fit_heads, "_fit_split", _guess_split),
