@@ -67,6 +67,8 @@ def _little_at_first():
 
 
 SMALL_PREVIEW = PreviewPlan(16, 1, 4)
+# The places of a measurement under the sky at which its lobes are fitted.
+FEW_PLACES = 16
 # Each takes the compiler half a second.
 FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "cooperative.hlsl")}
 
@@ -83,7 +85,7 @@ SMALL_ENDINGS = (
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 32, 64, 8, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
     (heads, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
-    (sky, "_PLACES_FOR_SHARES", 16),
+    (sky, "_PLACES_FOR_SHARES", FEW_PLACES),
     # verify allows any error of proxies of a texel
     *(
         (checked_proxies, name, lambda _parameters, _stored: AlbedoError(1.0, 1.0, 32))

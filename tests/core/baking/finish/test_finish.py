@@ -17,6 +17,7 @@ from verdigris.core.baking.finish.fit_sampler import SMALL
 from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
 from verdigris.core.baking.finish.store import encode_in_halves
+from verdigris.core.baking.measure import sky
 from verdigris.core.baking.measure.measure import draw_held_out, sphere_to_compare, texel_footprint
 from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
 from verdigris.core.baking.phases import train
@@ -40,7 +41,7 @@ from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.bake_settings import BakeSettings
 
-from ...small_endings import FEW_SHADERS
+from ...small_endings import FEW_PLACES, FEW_SHADERS
 from .test_fit_sampler import density_of
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=200, batch=512, seed=5)
@@ -80,6 +81,8 @@ def finished(lamp, source):
         for module in (heads, train):
             patch.setattr(module, "sphere_to_compare", partial(sphere_to_compare, size=16))
         patch.setattr(runtime_files, "TARGETS", FEW_SHADERS)
+        # as in the tests, which measure again
+        patch.setattr(sky, "_PLACES_FOR_SHARES", FEW_PLACES)
         *_, event = bake([lamp], TINY, BakeOptions("lamp", source.parent))
     return event
 

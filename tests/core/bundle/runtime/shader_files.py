@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.base.device import cache_folder
 from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.bundle.runtime.runtime_files import TARGETS, runtime_files
 from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
@@ -23,9 +24,15 @@ def compile_strictly(arguments):
     return compile_entry_point([*arguments, "-warnings-as-errors", "all"])
 
 
+def strict_folder():
+    """The cache of what has compiled without warnings: of sources, options and a compiler."""
+    kept = cache_folder()
+    return kept and kept / "strict"
+
+
 class StrictFiles(dict):
-    """Compiled anew as they are asked for, with warnings as errors: an engine's build may take them
-    so."""
+    """Compiled as they are asked for, with warnings as errors: an engine's build may take them
+    so. Processes share what they have compiled."""
 
     def __init__(self, spec, **given):
         super().__init__()
@@ -34,7 +41,7 @@ class StrictFiles(dict):
     def __missing__(self, name):
         target = name.replace(".comp", ".glsl")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(runtime, "cache_folder", lambda: None)
+            patch.setattr(runtime, "cache_folder", strict_folder)
             patch.setattr(runtime, "compile_entry_point", compile_strictly)
             patch.setattr(runtime, "TARGETS", {target: TARGETS[target]})
             self |= runtime_files(self.spec, **self.given)
