@@ -24,11 +24,7 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_json_file
 from verdigris.core.base.lock import locked
-from verdigris.core.base.process.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_command,
-)
+from verdigris.core.base.process.worker_environment import require_worker_command, start_process
 from verdigris.core.base.text import version
 
 if TYPE_CHECKING:
@@ -115,15 +111,7 @@ def begin_warm_up(device: Device) -> subprocess.Popen[bytes] | None:
         return None
     command = [*require_worker_command(), "-m", _MODULE]
     with contextlib.suppress(OSError):
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment_for(command),
-            creationflags=NO_WINDOW,
-            start_new_session=sys.platform != "win32",
-        )
+        return start_process(command, is_apart=True)
     return None
 
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QSettings
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.material.analyse.displacement import AS_RELIEF
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.parts.bake_history import Interrupted
@@ -34,7 +35,7 @@ REPORT = {
         {"name": "oren_nayar_diffuse_bsdf", "fate": "kept"},
         {"name": "conductor_bsdf", "fate": "kept"},
         {"name": "dielectric_bsdf", "fate": "approximated", "how": "roughness is at least 0.07"},
-        {"name": "displacement", "fate": "dropped", "how": "a surface has no height"},
+        {"name": "displacement", "fate": "kept", "how": AS_RELIEF},
     ],
     "textures": [
         {"file": f"/art/maps/copper_tray_{name}.png", "width": 1024, "height": 1024, "tiles": 1}

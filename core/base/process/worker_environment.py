@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.files import make_folders, replace_file
@@ -96,6 +96,31 @@ def environment_for(command: Sequence[str]) -> dict[str, str]:
     if command[0] == sys.executable and worker_of(command) is None:
         return dict(os.environ)
     return clean_environment()
+
+
+def start_process(
+    command: Sequence[str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.DEVNULL,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    is_apart: bool = False,
+    folder: Path | None = None,
+    bufsize: int = -1,
+) -> subprocess.Popen[bytes]:
+    """Starts a command with the environment that is for it, and without a window. Ctrl-C and the
+    end of a terminal are not for a process that is apart."""
+    return subprocess.Popen(
+        command,
+        bufsize=bufsize,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env=environment_for(command),
+        cwd=folder,
+        creationflags=NO_WINDOW,
+        start_new_session=is_apart and sys.platform != "win32",
+    )
 
 
 def clean_environment() -> dict[str, str]:

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from subprocess import PIPE
 from typing import IO, Any
 
 from verdigris.core.base.files import make_own_folder, new_file
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
+from verdigris.core.base.process.worker_environment import start_process
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.worker.client.set_up import require_fit_command
 
@@ -118,15 +119,9 @@ class BakeProcess:
             return
         self.close()
         command = bake_command()
-        self._process = process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=environment_for(command),
-            creationflags=NO_WINDOW,
-            # Ctrl-C goes to the parent only, which ends the bakes
-            start_new_session=True,
+        # Ctrl-C goes to the parent only, which ends the bakes
+        self._process = process = start_process(
+            command, stdin=PIPE, stdout=PIPE, stderr=errors, is_apart=True
         )
         assert process.stdout
         self._lines, self._device = queue.SimpleQueue(), device

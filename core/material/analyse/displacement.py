@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
 
 _SHADER = "displacementshader"
-_RELIEF = "as a height map of its own, which shows relief; silhouettes keep the shape of the mesh"
+AS_RELIEF = "as a height map of its own, which shows relief; silhouettes keep the shape of the mesh"
 
 
 def displacement_parts(
@@ -48,9 +48,9 @@ def displacement_parts(
         texture_files(other, emitting)
     except VerdigrisError as failure:
         return [Part(DISPLACEMENT, DROPPED, str(failure))]
-    part = Part(DISPLACEMENT, KEPT, _RELIEF)
+    part = Part(DISPLACEMENT, KEPT, AS_RELIEF)
     if VECTOR in kinds:
-        how = f"{_RELIEF}; of a vector the part along the normal"
+        how = f"{AS_RELIEF}; of a vector the part along the normal"
         part = Part(DISPLACEMENT, APPROXIMATED, how)
     return [part, *_approximated(list(other.nodes_of(emitting)))]
 

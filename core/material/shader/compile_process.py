@@ -12,15 +12,12 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from subprocess import PIPE
 from typing import IO, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.json_fields import load_json
-from verdigris.core.base.process.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_command,
-)
+from verdigris.core.base.process.worker_environment import require_worker_command, start_process
 
 MODULE = "verdigris.core.material.trial.answer"
 # Seconds that a phase may take. A shader that compiles for longer would delay each bake.
@@ -107,14 +104,7 @@ class CompileProcess:
             return self._process
         command = [*require_worker_command(), "-m", MODULE]
         self._lines = queue.Queue()
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment_for(command),
-            creationflags=NO_WINDOW,
-        )
+        self._process = start_process(command, stdin=PIPE, stdout=PIPE)
         assert self._process.stdout is not None
         reader = (self._process.stdout, self._lines)
         threading.Thread(target=_read, args=reader, name="shaders", daemon=True).start()

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from subprocess import PIPE
 from typing import IO, Any
 
 import numpy as np
@@ -21,11 +22,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.vitals import Vitals
-from verdigris.core.base.process.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_command,
-)
+from verdigris.core.base.process.worker_environment import require_worker_command, start_process
 from verdigris.core.worker.client.hosted import HostedWorker, find_hosted
 from verdigris.core.worker.client.set_up import describe_unfit
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
@@ -253,15 +250,7 @@ class LaunchError(VerdigrisError):
 
 def _start(command: list[str]) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment_for(command),
-            bufsize=0,
-            creationflags=NO_WINDOW,
-        )
+        return start_process(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, bufsize=0)
     except OSError as failure:
         raise LaunchError(f"{command[0]}: cannot be started: {failure.strerror}") from None
 

@@ -6,8 +6,6 @@ What the worker loses is not lost: the caller goes on from the checkpoint of the
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,11 +15,7 @@ from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.files import new_file
 from verdigris.core.base.process.vitals import Vitals, is_stopped
-from verdigris.core.base.process.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_command,
-)
+from verdigris.core.base.process.worker_environment import require_worker_command, start_process
 from verdigris.core.progress import Event, Finished, Warning
 from verdigris.core.worker.client.resident_connection import (
     ANSWER,
@@ -133,19 +127,8 @@ def start_resident(device: str | None, idle: float = IDLE) -> Address:
     """Starts a resident worker in the background, and waits until it answers."""
     place = Place.of(device)
     command = [*require_worker_command(), "-m", _MODULE, place.device, str(idle)]
-    is_windows = sys.platform == "win32"
     with new_file(place.log) as log:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=environment_for(command),
-            cwd=place.folder,
-            creationflags=NO_WINDOW,
-            # Ctrl-C and the end of a terminal are not for it
-            start_new_session=not is_windows,
-        )
+        process = start_process(command, stdout=log, stderr=log, is_apart=True, folder=place.folder)
     end = time.monotonic() + _START
     while time.monotonic() < end:
         address = place.read()

@@ -16,12 +16,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from subprocess import PIPE
 from typing import IO, Any
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.json_fields import find_json
 from verdigris.core.base.process.termination import handled, termination_signals
-from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
+from verdigris.core.base.process.worker_environment import start_process
 
 Event = dict[str, Any]
 Report = Callable[[Event | None], None]
@@ -111,16 +112,8 @@ class Ended:
 def run_bake(command: list[str], report: Report, interruption: Interruption) -> Ended:
     """Runs a bake to its end."""
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment_for(command),
-            creationflags=NO_WINDOW,
-            # Ctrl-C goes to the batch only, which ends the bake
-            start_new_session=True,
-        )
+        # Ctrl-C goes to the batch only, which ends the bake
+        process = start_process(command, stdout=PIPE, stderr=PIPE, is_apart=True)
     except OSError as failure:
         raise HostError(f"{command[0]}: cannot be started: {failure.strerror}") from None
     lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()

@@ -19,24 +19,18 @@ from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS
 
 from ..bundles import made_up, stored
+from .smooth_environment import SLANG, Smooth
 
 COUNT = 200
-SHADER = """
+SHADER = (
+    """
 import bundle.runtime.neural_environment;
 import bundle.runtime.neural_material;
 import bundle.runtime.neural_record;
-
+"""
+    + SLANG
+    + """
 struct Place { float2 uv; float2 random; float3 wo; float roughness; }
-
-// Not that of a real map: different in every direction and width.
-struct Smooth : INeuralEnvironment
-{
-    float3 radiance(float3 direction, float solidAngle)
-    {
-        return (float3(1.5, 2.0, 1.2) + direction) / (1.0 + solidAngle);
-    }
-    float3 irradiance(float3 normal) { return 3.0 + normal; }
-}
 
 StructuredBuffer<Place> places;
 StructuredBuffer<NeuralRecord> neuralRecords;
@@ -64,6 +58,7 @@ void light(uint3 thread: SV_DispatchThreadID)
         float3(0.5, 0.4, 0.2), normal, place.roughness, passing, place.wo, map), 0.0);
 }
 """
+)
 CUBE_SHADER = """
 import bundle.runtime.neural_environment;
 struct Query { float3 direction; float solidAngle; }
@@ -86,16 +81,6 @@ void look(uint3 thread: SV_DispatchThreadID)
     lights[thread.x] = float4(map.radiance(query.direction, query.solidAngle), 0.0);
 }
 """
-
-
-class Smooth:
-    """That of the shader."""
-
-    def radiance(self, directions, solid_angle):
-        return (np.array([[1.5], [2.0], [1.2]]) + directions) / (1 + solid_angle)
-
-    def irradiance(self, normals):
-        return 3 + normals
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from verdigris.core.network.light.environment_sides import (
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 
 from ..bundles import make_bundle
-from .test_environment_light import Smooth
+from .smooth_environment import SLANG, Smooth
 from .test_sides import lively_sides
 
 COUNT = 60
@@ -26,18 +26,10 @@ import bundle.runtime.neural_environment;
 import bundle.runtime.neural_environment_sides;
 import bundle.runtime.neural_material;
 import bundle.runtime.neural_sides;
-
+"""
+    + SLANG
+    + """
 struct Place { float2 uv; float2 random; float3 wo; float reserved; }
-
-// that of test_environment_light.py
-struct Smooth : INeuralEnvironment
-{
-    float3 radiance(float3 direction, float solidAngle)
-    {
-        return (float3(1.5, 2.0, 1.2) + direction) / (1.0 + solidAngle);
-    }
-    float3 irradiance(float3 normal) { return 3.0 + normal; }
-}
 
 StructuredBuffer<Place> places;
 RWStructuredBuffer<float4> lights;
