@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.outputs import check_apart
 from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
 from verdigris.core.cli.shared import picture_options as option
+from verdigris.core.cli.shared.drawing import (
+    Framing,
+    in_studio,
+    pictures_at,
+    relief_of,
+    under_environment,
+)
 from verdigris.core.cli.shared.opening import (
-    Subject,
     open_teacher,
     require_own_material,
     subject_of_bundle,
@@ -43,34 +45,17 @@ from verdigris.core.cli.shared.picture_options import (
     wanted_values,
 )
 from verdigris.core.cli.shared.terminal import progress_line
-from verdigris.core.geometry.displaced_mesh import base_mesh, displace
-from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
+from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
-from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
+from verdigris.core.lighting.environment import ENVIRONMENTS
 from verdigris.core.material.live_inputs.live_input import WantedInput
-from verdigris.core.material.teacher.probe import mean_transmitted
-from verdigris.core.pictures.backdrop import BACKDROPS, over
-from verdigris.core.pictures.environment_render import (
-    EnvironmentLighting,
-    draw_behind,
-    render_under,
-)
+from verdigris.core.pictures.backdrop import BACKDROPS
 from verdigris.core.pictures.moving_files import check_moving_path, write_moving
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-from verdigris.core.pictures.relief import DeviceHeights
-from verdigris.core.pictures.render import (
-    MOST_STUDIO_SAMPLES,
-    Lighting,
-    largest_size,
-    over_backdrop,
-)
-from verdigris.core.pictures.render import render as draw_lit
-from verdigris.core.pictures.tone import CLIP, FILM, MAPPINGS, TONES
+from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, largest_size
+from verdigris.core.pictures.tone import CLIP, FILM, TONES
 
 app = CommandApp()
-
-Show = Callable[[float], None]
-Picture = Callable[[Show], NDArray[np.float32]]
 
 _MOST_STOPS = 32.0
 _MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
@@ -146,11 +131,11 @@ def render(
         shape = in_atlas(shape, subject.drawn.tiles)
     maps = [Path(hdri)] if hdri and hdri not in ENVIRONMENTS else []
     check_apart(output, [*subject.read, *maps])
-    framing = _Framing(kind, size, shape, _relief_of(subject, displacement, kind, shape))
+    framing = Framing(kind, size, shape, relief_of(subject, displacement, kind, shape))
     if around:
-        picture = _under_environment(subject, framing, around, behind, samples, stops, shown)
+        picture = under_environment(subject, framing, around, behind, samples, stops, shown)
     else:
-        picture = _in_studio(subject, framing, studio, stops, shown)
+        picture = in_studio(subject, framing, studio, stops, shown)
     with progress_line() as line:
         show = partial(line, "drawing")
         if animate:
@@ -158,38 +143,12 @@ def render(
             share = part if bundle else None
             start = subject.drawn.live
             each = values_of_frames(subject.inputs, start, moved, share, frames, there_and_back)
-            write_moving(output, _pictures(subject, picture, each, frames, show), frames, rate)
+            write_moving(output, pictures_at(subject, picture, each, frames, show), frames, rate)
         else:
             write_picture(output, picture(show))
     how = f", exposure {stops:+.1f}" if stops else ""
     how += f", {frames} frames of {moved}" if animate else ""
     print(f"{output}: {subject.name}, {size} x {size}{how}, on {opened}")
-
-
-@dataclass(frozen=True)
-class _Framing:
-    """The view, its pixels a side, its shape, if that is a mesh, and the relief on it."""
-
-    kind: str
-    size: int
-    shape: Mesh | None
-    relief: DeviceHeights | Mesh | None
-
-    @property
-    def occluder(self) -> Mesh | None:
-        """What throws shadows on the shape."""
-        return self.relief if isinstance(self.relief, Mesh) else self.shape
-
-
-def _relief_of(
-    subject: Subject, displacement: str, kind: str, shape: Mesh | None
-) -> DeviceHeights | Mesh | None:
-    heights = None if displacement == option.NO_RELIEF else subject.heights()
-    if heights is None:
-        return None
-    if displacement == option.DISPLACED:
-        return displace(base_mesh(kind, shape), heights)
-    return DeviceHeights.upload(subject.drawn.device, heights)
 
 
 def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: bool) -> None:
@@ -201,69 +160,6 @@ def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: b
             param_hint="--reference",
         )
     require_own_material(bundle, file, material)
-
-
-def _in_studio(
-    subject: Subject, framing: _Framing, lighting: Lighting, stops: float, tone: str
-) -> Picture:
-    """Draws under one light and the studio."""
-
-    def draw(_show: Show) -> NDArray[np.float32]:
-        picture = draw_lit(
-            *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
-            is_flat=subject.is_flat,
-            relief=framing.relief,
-        )
-        picture = over_backdrop(picture) if tone else picture
-        picture[..., :3] *= 2.0**stops
-        return MAPPINGS[tone](picture) if tone else picture
-
-    return draw
-
-
-def _under_environment(
-    subject: Subject,
-    framing: _Framing,
-    environment: Environment,
-    behind: str,
-    samples: int,
-    stops: float,
-    tone: str,
-) -> Picture:
-    """Draws under an environment, before a backdrop."""
-    kind, size, shape = framing.kind, framing.size, framing.shape
-    device = subject.drawn.device
-    lighting = EnvironmentLighting.upload(device, environment, framing.occluder)
-    # the same for all frames
-    ground = None
-    if behind not in ("", "plain"):
-        passing = replace(lighting, passing=mean_transmitted(subject.drawn))
-        ground = draw_behind(device, passing, behind, kind, size, shape, samples)
-
-    def draw(show: Show) -> NDArray[np.float32]:
-        picture = render_under(
-            *(subject.drawn, lighting, kind, size, shape, samples),
-            is_flat=subject.is_flat,
-            on_progress=show,
-            relief=framing.relief,
-        )
-        if behind == "plain":
-            picture = over_backdrop(picture)
-        elif ground is not None:
-            picture = over(picture, ground)
-        picture[..., :3] *= 2.0**stops
-        return MAPPINGS[tone](picture) if tone else picture
-
-    return draw
-
-
-def _pictures(
-    subject: Subject, picture: Picture, values: Iterator[tuple[float, ...]], frames: int, show: Show
-) -> Iterator[NDArray[np.float32]]:
-    """Pictures at these live values."""
-    for number, subject.drawn.live in enumerate(values):
-        show(number / frames)
-        yield picture(lambda done: None)
 
 
 def _opened_inputs(
