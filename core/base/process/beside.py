@@ -17,15 +17,12 @@ import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
+from subprocess import PIPE
 from typing import Any, TypeVar
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.processor import single_threaded_blas
-from verdigris.core.base.process.worker_environment import (
-    NO_WINDOW,
-    environment_for,
-    require_worker_command,
-)
+from verdigris.core.base.process.worker_environment import require_worker_command, start_process
 
 Result = TypeVar("Result")
 _MODULE = "verdigris.core.base.process.beside"
@@ -72,16 +69,8 @@ class Beside:
         self.end()
         with contextlib.suppress(OSError, VerdigrisError):
             command = [*require_worker_command(), "-m", _MODULE, *self._modules]
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment_for(command),
-                creationflags=NO_WINDOW,
-                # Ctrl-C ends the training, and more is computed then
-                start_new_session=sys.platform != "win32",
-            )
+            # Ctrl-C ends the training, and more is computed then
+            self._process = start_process(command, stdin=PIPE, stdout=PIPE, is_apart=True)
 
     def _ask(self, asked: Any) -> tuple[Any, ...]:
         """The answer of the process; empty if it is lost, or the function has failed."""
