@@ -18,6 +18,7 @@ from verdigris.core.material.analyse.features import (
     DISPLACEMENT,
     DROPPED,
     FROM_OUTSIDE,
+    IGNORED,
     IN_DEPTH,
     KEPT,
     THROUGH_WALLS,
@@ -215,9 +216,12 @@ def _probed(
             heights = find_heights(teacher, _HEIGHT_TEXELS)
         except VerdigrisError as failure:
             return replace(part, fate=DROPPED, how=str(failure))
-        if heights is None or not heights.notes:
+        if heights is None:
             return part
-        fate = APPROXIMATED if height_range(heights.values)[1] else DROPPED
+        lowest, span = height_range(heights.values)
+        if not heights.notes:
+            return part if span else replace(part, fate=IGNORED, how="it is 0 everywhere")
+        fate = APPROXIMATED if span else IGNORED if lowest else DROPPED
         return replace(part, fate=fate, how="; ".join(heights.notes))
 
     device = open_device(device_choice)

@@ -27,7 +27,8 @@ class Part:
 
 def has_heights(parts: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a bake makes a height map, from the parts of a report as JSON."""
-    return any(part["name"] == DISPLACEMENT and part["fate"] != DROPPED for part in parts)
+    fates = [part["fate"] for part in parts if part["name"] == DISPLACEMENT]
+    return any(fate in (KEPT, APPROXIMATED) for fate in fates)
 
 
 def is_transmitted(how: str) -> bool:

@@ -160,7 +160,8 @@ def test_a_wall_that_is_thin_in_places_is_approximated():
 @pytest.mark.parametrize(
     ("height", "scale", "fate", "how"),
     [
-        ("value='0.5'", "0.5", "dropped", "is 0.25 everywhere and left out: move the mesh"),
+        ("value='0.5'", "0.5", "ignored", "is 0.25 everywhere and left out: move the mesh"),
+        ("value='0.0'", "0.5", "ignored", "is 0 everywhere"),
         ("nodename='noise'", "-1e6", "approximated", "times the width of uv"),
         ("nodename='noise'", "-0.1", "kept", "as a height map"),
         ("nodename='noise'", "nan", "dropped", "node 'bumps', input 'scale': the value 'nan'"),
