@@ -61,8 +61,10 @@ def packages(tree):
 
 
 def start(tree, *options, **variables):
-    """The program, as the panel starts it."""
-    command = [PYTHON, "-s", "-S", "-P", "-u", tree / "make_worker.py", "--progress", "json"]
+    """The program, as a panel starts it whose application runs in the background of a script, so
+    that it ignores SIGINT."""
+    deaf = ["sh", "-c", 'trap "" INT; exec "$0" "$@"'] if os.name == "posix" else []
+    command = [*deaf, PYTHON, "-s", "-S", "-P", "-u", tree / "make_worker.py", "--progress", "json"]
     environment = {**clean_environment(), "HOME": str(tree.parent), **variables}
     environment.pop("VERDIGRIS_WORKERS", None)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

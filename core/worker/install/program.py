@@ -166,7 +166,10 @@ def main(beside: Path, arguments: Sequence[str]) -> int:
     parser.add_argument("--remove", action="store_true", help="remove the workers")
     given = parser.parse_args(arguments)
     progress = Progress(given.progress == "json")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # also where the application that starts this ignores Ctrl-C, as one that a shell script has
+    # started in the background does
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     # not resolved: a mapped drive stays one
     wanted = [given.into.absolute()] if given.into else places(beside.absolute())
     try:
