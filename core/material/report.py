@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
-from verdigris.core.material.analyse.displacement import displacement_parts, height_images
+from verdigris.core.material.analyse.displacement import (
+    displacement_parts,
+    height_images,
+    without_effect,
+)
 from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
 from verdigris.core.material.analyse.features import (
     APPROXIMATED,
     DISPLACEMENT,
     DROPPED,
     FROM_OUTSIDE,
-    IGNORED,
     IN_DEPTH,
     KEPT,
     THROUGH_WALLS,
@@ -218,11 +221,11 @@ def _probed(
             return replace(part, fate=DROPPED, how=str(failure))
         if heights is None:
             return part
-        lowest, span = height_range(heights.values)
+        if not height_range(heights.values)[1]:
+            return without_effect(part, heights.notes)
         if not heights.notes:
-            return part if span else replace(part, fate=IGNORED, how="it is 0 everywhere")
-        fate = APPROXIMATED if span else IGNORED if lowest else DROPPED
-        return replace(part, fate=fate, how="; ".join(heights.notes))
+            return part
+        return replace(part, fate=APPROXIMATED, how="; ".join(heights.notes))
 
     device = open_device(device_choice)
     try:

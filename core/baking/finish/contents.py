@@ -20,13 +20,15 @@ from verdigris.core.bundle.files.reference import make_reference
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
-from verdigris.core.material.analyse.features import FATES, IGNORED
+from verdigris.core.material.analyse.displacement import without_effect
+from verdigris.core.material.analyse.features import DISPLACEMENT, DROPPED, FATES, IGNORED
 from verdigris.core.material.report import describe_teacher
 
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.figures import Figures
     from verdigris.core.baking.state.run import Run
     from verdigris.core.bundle.proxies.checked_proxies import CheckedProxies
+    from verdigris.core.geometry.teacher_relief import TeacherRelief
     from verdigris.core.material.teacher.teacher import Teacher
 
 # The bounds of albedos are this much above the error on this device.
@@ -54,7 +56,7 @@ def make_contents(
     return Contents(
         name=run.names[material],
         source=_source_of(run, material, is_first),
-        report=_report_of(teacher),
+        report=_report_of(teacher, maps.relief),
         errors={
             "samples": asdict(figures.samples),
             "sphere": asdict(figures.picture),
@@ -125,19 +127,22 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
     return found
 
 
-def _report_of(teacher: Teacher) -> Mapping[str, Any]:
+def _report_of(teacher: Teacher, relief: TeacherRelief) -> Mapping[str, Any]:
     """The report of `inspect`, without the folders of this machine."""
     found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    parts = [asdict(part) for part in found.parts]
+    parts = [
+        without_effect(part, relief.notes)
+        if part.name == DISPLACEMENT and part.fate != DROPPED and relief.heights is None
+        else part
+        for part in found.parts
+    ]
     return {
         "surface": found.surface_model,
         "nodes": found.nodes,
         **{
-            fate: [
-                {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
-            ]
+            fate: [{"name": part.name, "how": part.how} for part in parts if part.fate == fate]
             for fate in FATES
-            if fate != IGNORED or any(part["fate"] == IGNORED for part in parts)
+            if fate != IGNORED or any(part.fate == IGNORED for part in parts)
         },
         "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
@@ -10,6 +11,7 @@ from verdigris.core.material.analyse.features import (
     DISPLACEMENT,
     DROPPED,
     EMISSION_BY_VIEW,
+    IGNORED,
     KEPT,
     Part,
 )
@@ -53,6 +55,11 @@ def displacement_parts(
         how = f"{AS_RELIEF}; of a vector the part along the normal"
         part = Part(DISPLACEMENT, APPROXIMATED, how)
     return [part, *_approximated(list(other.nodes_of(emitting)))]
+
+
+def without_effect(part: Part, notes: Sequence[str]) -> Part:
+    """The part that a displacement is whose heights are the same everywhere."""
+    return replace(part, fate=IGNORED, how="; ".join(notes) or "it is 0 everywhere")
 
 
 def _approximated(nodes: Sequence[mx.Node]) -> Iterator[Part]:

@@ -153,6 +153,22 @@ def test_a_displacement_without_its_image_is_told_once():
     assert told == "flat: the displacement is .5"
 
 
+def test_a_displacement_that_is_the_same_everywhere_is_ignored_and_says_so(tmp_path):
+    text = CHALK.replace(
+        "</surfacematerial>",
+        '<input name="displacementshader" type="displacementshader" nodename="b"/>'
+        '</surfacematerial><displacement name="b" type="displacementshader">'
+        '<input name="displacement" type="float" value="0.25"/></displacement>',
+    )
+    raised = Teacher(parse_document(text), device=open_device("software"))
+    told = warnings(bake([raised], BRIEF, BakeOptions("raised", tmp_path)))
+    how = "the displacement is 0.25 everywhere and left out: move the mesh instead"
+    assert told == [f"clay: {how}"]
+    manifest = open_bundle(tmp_path / "raised.vdg").manifest
+    assert manifest.report["ignored"] == [{"name": "displacement", "how": how}]
+    assert manifest.relief is None and not manifest.report["dropped"]
+
+
 def test_a_lamp_that_reflects_nothing_is_not_called_black():
     lamp = powder("lamp", colour="0, 0, 0", emission="1, 1, 1")
     [told] = warnings(notices(lamp, "lamp"))

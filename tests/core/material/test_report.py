@@ -165,7 +165,7 @@ def test_a_wall_that_is_thin_in_places_is_approximated():
         ("nodename='noise'", "-1e6", "approximated", "times the width of uv"),
         ("nodename='noise'", "-0.1", "kept", "as a height map"),
         ("nodename='noise'", "nan", "dropped", "node 'bumps', input 'scale': the value 'nan'"),
-        ("nodename='root'", "1", "dropped", "is not finite at 100% of the surface"),
+        ("nodename='root'", "1", "ignored", "is not finite at 100% of the surface"),
     ],
 )
 def test_heights_without_use_are_named_when_they_are_evaluated(height, scale, fate, how):
