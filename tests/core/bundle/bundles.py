@@ -67,6 +67,14 @@ def make_bundle(path, parameters=None, texel_format=BC7, **contents):
     return open_bundle(write_bundle(path, exported, Contents(**contents)))
 
 
+def edit(folder, change):
+    """Changes the manifest as parsed JSON."""
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
 def random_curves(random=None):
     """Between the albedos of proxies."""
     random = random or np.random.default_rng(0)

@@ -17,15 +17,7 @@ from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.scene.scene_pack import is_scene
 from verdigris.core.bundle.verify.verify import verify
 
-from ..bundles import lively_parameters
-
-
-def edit(folder, change):
-    """Changes the manifest as parsed JSON."""
-    path = folder / "manifest.json"
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
+from ..bundles import edit, lively_parameters
 
 
 def place(document, path):

@@ -19,7 +19,7 @@ from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.bundle.verify.verify import verify
 
 from ...in_process import run_command
-from ..bundles import SMALL, lively_parameters, make_bundle, random_curves
+from ..bundles import SMALL, edit, lively_parameters, make_bundle, random_curves
 
 
 def random_proxies(seed=0):
@@ -40,13 +40,6 @@ def lit(tmp_path_factory):
 @pytest.fixture
 def copy(lit, tmp_path):
     return shutil.copytree(lit.folder, tmp_path / "a.vdg")
-
-
-def edit(folder, change):
-    path = folder / "manifest.json"
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
 
 
 def test_proxies_are_read_back_as_written(lit):

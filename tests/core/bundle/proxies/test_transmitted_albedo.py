@@ -1,6 +1,5 @@
 """The transmitted albedo: closed forms, another decoder's sums, and its texture in bundles."""
 
-import json
 import re
 import shutil
 from dataclasses import replace
@@ -23,7 +22,7 @@ from verdigris.core.network.parameters import TransmittedSide, initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from ...in_process import run_command
-from ..bundles import lively_parameters, make_bundle
+from ..bundles import edit, lively_parameters, make_bundle
 from ..files.independent_sides import Sides
 
 COLOUR = np.array([0.6, 0.25, 0.05])
@@ -48,13 +47,6 @@ def passing(request, tmp_path_factory):
 @pytest.fixture
 def copy(passing, tmp_path):
     return shutil.copytree(passing.folder, tmp_path / "a.vdg")
-
-
-def edit(folder, change):
-    path = folder / "manifest.json"
-    document = json.loads(path.read_text())
-    change(document)
-    path.write_text(json.dumps(document))
 
 
 def test_a_lambertian_leaf_passes_its_weight():
