@@ -5,15 +5,17 @@ for light from below. The second one is given the direction that a mirror at the
 reflect to the viewer: what passes straight through a thin wall, or is refracted by a facet, looks
 to it as a highlight does to the first one. shaders/network/sides.slang has the same functions.
 
-Directions are [3, N].
+Directions are [3, N], unless said otherwise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.array_types import FloatArray
+from verdigris.core.base.array_types import FloatArray, Floats
 
 _SHORTEST = 1e-6
 
@@ -25,9 +27,17 @@ INDICES = 0.05, 20.0
 """The least and the largest index of a solid."""
 
 
-MOST_OF_DIFFUSE = 2.0
-"""What passes is diffuse if light straight from behind is at most this often as bright as
-Lambert's."""
+# What passes is diffuse if light straight from behind is at most this often as bright as Lambert's.
+_MOST_OF_DIFFUSE = 2.0
+_PLACES = 64
+
+
+def passes_diffusely(respond: Callable[[Floats, Floats, Floats], FloatArray], share: float) -> bool:
+    """Whether light is spread where it passes, as by a leaf; otherwise things are seen through the
+    surface. `respond` takes uv and directions as rows; `share` is the mean share that passes."""
+    uv = np.random.default_rng(1).random((_PLACES, 2)).astype(np.float32)
+    up = np.tile(np.array([0, 0, 1], np.float32), (_PLACES, 1))
+    return bool(np.pi * respond(uv, -up, up).mean() <= _MOST_OF_DIFFUSE * share)
 
 
 def mirrored(wi: FloatArray, wo: FloatArray, index: float) -> FloatArray:

@@ -22,7 +22,7 @@ from verdigris.core.ladder.texels.grid import Grid, fill_holes, quantise
 from verdigris.core.ladder.texels.images import RungImage
 from verdigris.core.ladder.texels.pbr_model import Passing
 from verdigris.core.material.evaluator import Frames
-from verdigris.core.material.sides import MOST_OF_DIFFUSE, THIN
+from verdigris.core.material.sides import THIN, passes_diffusely
 from verdigris.core.material.teacher.probe import mean_albedo, mean_transmitted, transmitted_at
 from verdigris.core.pictures.picture_files import srgb_from_linear
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 FRONT, TRANSMISSION = "front_color", "transmission"
 """Uses of images: the base colour of glTF's material, and what passes."""
-_PLACES = 64
 # Texels a side at most.
 _MOST_TEXELS = 256
 # Shares that differ by less are constant.
@@ -93,10 +92,7 @@ class PassingLight:
     def _of(cls, material: DeviceMaterial, thickness: float, mean: Floats) -> PassingLight | None:
         if not mean.any():
             return None
-        uv = np.random.default_rng(1).random((_PLACES, 2)).astype(np.float32)
-        up = np.tile(np.array([0, 0, 1], np.float32), (_PLACES, 1))
-        behind = np.pi * material.response(uv, -up, up).mean()
-        is_diffuse = bool(behind <= MOST_OF_DIFFUSE * mean.mean())
+        is_diffuse = passes_diffusely(material.response, float(mean.mean()))
         share, index = Grid.of(1, 1, mean), material.index_below
         return cls(share, mean_albedo(material), index, is_diffuse, thickness)
 
