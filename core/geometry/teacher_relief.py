@@ -25,6 +25,8 @@ class TeacherRelief(NamedTuple):
     heights: HeightMap | None
     notes: tuple[str, ...] = ()
     """For the user, one line each."""
+    is_lost: bool = False
+    """Whether the heights cannot be evaluated."""
 
 
 def relief_texels(resolution: int, most_bytes: int = 0) -> int:
@@ -41,7 +43,7 @@ def find_relief(teacher: Teacher, most: int = PICTURE_TEXELS) -> TeacherRelief:
     try:
         found = find_heights(teacher, most)
     except VerdigrisError as failure:
-        return TeacherRelief(None, (f"the displacement is left out: {failure}",))
+        return TeacherRelief(None, (f"the displacement is left out: {failure}",), is_lost=True)
     if found is None:
         return TeacherRelief(None)
     return TeacherRelief(make_height_map(found.values), found.notes)

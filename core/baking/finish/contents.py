@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.material.analyse.displacement import without_effect
-from verdigris.core.material.analyse.features import DISPLACEMENT, DROPPED, FATES, IGNORED
+from verdigris.core.material.analyse.features import DISPLACEMENT, DROPPED, FATES, IGNORED, Part
 from verdigris.core.material.report import describe_teacher
 
 if TYPE_CHECKING:
@@ -130,12 +130,14 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
 def _report_of(teacher: Teacher, relief: TeacherRelief) -> Mapping[str, Any]:
     """The report of `inspect`, without the folders of this machine."""
     found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    parts = [
-        without_effect(part, relief.notes)
-        if part.name == DISPLACEMENT and part.fate != DROPPED and relief.heights is None
-        else part
-        for part in found.parts
-    ]
+
+    def evaluated(part: Part) -> Part:
+        if part.name != DISPLACEMENT or part.fate == DROPPED or relief.heights is not None:
+            return part
+        told = without_effect(part, relief.notes)
+        return replace(told, fate=DROPPED) if relief.is_lost else told
+
+    parts = [evaluated(part) for part in found.parts]
     return {
         "surface": found.surface_model,
         "nodes": found.nodes,

@@ -92,10 +92,10 @@ class Subject:
         if isinstance(self.drawn, BundleMaterial):
             return self.drawn.heights
         assert isinstance(self.drawn, Teacher)
-        heights, notes = find_relief(self.drawn)
-        for note in notes:
+        relief = find_relief(self.drawn)
+        for note in relief.notes:
             warn(f"{self.name}: {note}")
-        return heights
+        return relief.heights
 
 
 def subject_of_bundle(bundle: Bundle, device: Device, live: tuple[float, ...]) -> Subject:

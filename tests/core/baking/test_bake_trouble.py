@@ -146,8 +146,9 @@ def test_a_displacement_without_its_image_is_told_once():
 <input name="displacementshader" type="displacementshader" nodename="d"/>
 </surfacematerial></materialx>"""
     lost = Teacher(parse_document(text))
-    found = [*notices(lost, "rock"), *notices_of_relief(lost, find_relief(lost, 32).notes, "rock")]
-    [told] = warnings(found)
+    relief = find_relief(lost, 32)
+    [told] = warnings([*notices(lost, "rock"), *notices_of_relief(lost, relief.notes, "rock")])
+    assert relief.is_lost and relief.heights is None
     assert told.startswith("rock: displacement is dropped: ") and "'lost.png'" in told
     [told] = warnings(notices_of_relief(powder("flat"), ["the displacement is .5"], "flat"))
     assert told == "flat: the displacement is .5"
